@@ -1,0 +1,54 @@
+"""The settings: one dict, ``AGENTSTORE``, read when used so that ``override_settings`` works."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar, overload
+
+from django.conf import settings as django_settings
+
+__all__ = ["Settings", "settings"]
+
+T = TypeVar("T")
+
+
+class Setting(Generic[T]):
+    """One key of ``AGENTSTORE`` with its default."""
+
+    def __init__(self, default: T) -> None:
+        self.default = default
+
+    def __set_name__(self, owner: type[Settings], name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[Settings]) -> Setting[T]: ...
+    @overload
+    def __get__(self, instance: Settings, owner: type[Settings]) -> T: ...
+    def __get__(self, instance: Settings | None, owner: type[Settings]) -> Setting[T] | T:
+        if instance is None:
+            return self
+        given: T = getattr(django_settings, "AGENTSTORE", {}).get(self.name, self.default)
+        return given
+
+
+class Settings:
+    """Names, types and defaults of every setting."""
+
+    #: Dotted path of the class that says who may do what to which tenant.
+    ACCESS = Setting("agentstore.core.access.Access")
+    #: ``auto`` (single statements on PostgreSQL) or ``portable`` (the ORM everywhere).
+    BACKEND = Setting("auto")
+    #: The largest row, in bytes of JSON.
+    MAX_ROW_BYTES = Setting(256 * 1024)
+    #: How deep JSON may nest; at most 64.
+    MAX_DEPTH = Setting(64)
+    #: How long an idempotency key is remembered, in hours.
+    IDEMPOTENCY_HOURS = Setting(24)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return every key that ``AGENTSTORE`` may have."""
+        return sorted(name for name, value in vars(cls).items() if isinstance(value, Setting))
+
+
+settings = Settings()

@@ -1,0 +1,82 @@
+"""Who is acting, why, and in which run: set once around a block, read by every store. Pure Python.
+
+The tenant is never ambient: it is named when a store is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from agentstore.core.errors import ValidationFailed
+from agentstore.core.guards import check_size, dump_json, to_json
+from agentstore.core.tenancy import MAX_TENANT, check_label
+from agentstore.core.values import JSONObject, JSONValue
+
+__all__ = ["MAX_CONTEXT_BYTES", "MAX_REASON", "Acting", "acting", "current", "resolve"]
+
+#: The longest reason, in characters.
+MAX_REASON = 2000
+#: The largest context, in bytes of JSON.
+MAX_CONTEXT_BYTES = 8192
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acting:
+    """Who acts, why, and a small JSON object that names the run or trace."""
+
+    actor: str = ""
+    reason: str = ""
+    context: JSONObject = field(default_factory=dict)
+
+
+_current: ContextVar[Acting] = ContextVar("agentstore_acting", default=Acting())  # noqa: B039 - frozen
+
+
+def current() -> Acting:
+    """Return who is acting in this context (thread, task)."""
+    return _current.get()
+
+
+@contextmanager
+def acting(
+    *, actor: str | None = None, reason: str | None = None, context: Mapping[str, JSONValue] | None = None
+) -> Iterator[Acting]:
+    """Name who acts, why and in which run for every store call inside the block.
+
+    What is not given keeps what an outer block set.
+
+    Raises:
+        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+    """
+    token = _current.set(resolve(actor=actor, reason=reason, context=context))
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)
+
+
+def resolve(
+    *,
+    actor: str | None = None,
+    reason: str | None = None,
+    context: Mapping[str, JSONValue] | None = None,
+    default: Acting | None = None,
+) -> Acting:
+    """Return what counts: the arguments, else ``default`` (the store's own), else the ambient."""
+    outer, own = _current.get(), default or Acting()
+    return Acting(
+        actor=own.actor or outer.actor if actor is None else check_label(actor, "actor", longest=MAX_TENANT),
+        reason=own.reason or outer.reason if reason is None else check_label(reason, "reason", longest=MAX_REASON),
+        context=own.context or outer.context if context is None else _check_context(context),
+    )
+
+
+def _check_context(context: Mapping[str, JSONValue]) -> JSONObject:
+    plain = to_json(context, path="context")
+    if not isinstance(plain, dict):
+        raise ValidationFailed(f"context must be an object, found {type(context).__name__}.")
+    check_size(dump_json(plain), limit=MAX_CONTEXT_BYTES, what="The context")
+    return plain

@@ -1,0 +1,166 @@
+"""The guards on JSON and text: what no database and no later reader should ever have to meet.
+
+NUL, lone surrogates, NaN, Infinity, duplicate keys, numbers too long to print and deep nesting are
+refused here, the same for PostgreSQL and SQLite, with the path of the offender. Pure Python.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import math
+from collections.abc import Mapping, Set
+from typing import NoReturn
+
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from agentstore.core.errors import TooLarge, ValidationFailed
+from agentstore.core.values import JSONObject, JSONValue
+
+__all__ = ["MAX_DEPTH", "check_size", "check_text", "dump_json", "parse_json", "to_json"]
+
+#: How deep objects and arrays may nest, the outermost counted as 1.
+MAX_DEPTH = 64
+#: CPython turns no integer of more than 4,300 digits into text or back (CVE-2020-10735).
+MAX_DIGITS = 4300
+_MAX_BITS = int(MAX_DIGITS * math.log2(10))
+
+
+def refuse(path: str, problem: str, hint: str = "") -> NoReturn:
+    """Raise ``ValidationFailed`` for the value at ``path`` (dotted; empty for the whole value)."""
+    where = f"{path}: " if path else ""
+    raise ValidationFailed(f"{where}{problem}", hint=hint, errors={path: [problem]})
+
+
+def check_text(value: object, path: str) -> str:
+    """Return ``value`` if it is text that every database can hold.
+
+    Raises:
+        ValidationFailed: it is no ``str``, or holds a NUL or a lone surrogate.
+    """
+    if not isinstance(value, str):
+        refuse(path, f"Expected text, found {type(value).__name__}.")
+    if "\0" in value:
+        refuse(path, f"The text holds a NUL character at position {value.index(chr(0))}.")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            refuse(path, f"The text holds a lone surrogate at position {error.start}.")
+    return value
+
+
+def to_json(value: object, *, path: str = "", max_depth: int = MAX_DEPTH) -> JSONValue:
+    """Return ``value`` as JSON made of plain dict, list, str, int, float, bool and None.
+
+    Python values that have one customary JSON form (datetime, date, UUID, Decimal, Enum, tuple,
+    set, pydantic model) are turned into it.
+
+    Raises:
+        ValidationFailed: something in it has no JSON form, with the path of the offender.
+    """
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, enum.Enum):
+        return to_json(value.value, path=path, max_depth=max_depth)
+    if isinstance(value, str):
+        return str(check_text(value, path))
+    if isinstance(value, int):
+        return _integer(value, path)
+    if isinstance(value, float):
+        return _float(value, path)
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="python", by_alias=True, round_trip=True, warnings=False)
+    if isinstance(value, Mapping | list | tuple | Set):
+        if max_depth < 1:
+            refuse(path, "The value is nested too deeply.", f"At most {MAX_DEPTH} levels are kept.")
+        return _container(value, path, max_depth - 1)
+    return _leaf(value, path, max_depth)
+
+
+def _integer(value: int, path: str) -> int:
+    if value.bit_length() > _MAX_BITS:
+        refuse(path, f"The number has more than {MAX_DIGITS:,} digits.")
+    return int(value)
+
+
+def _float(value: float, path: str) -> float:
+    if not math.isfinite(value):
+        refuse(path, f"{value} is not a JSON number.", "Send null or a finite number.")
+    return float(value)
+
+
+def _container(value: object, path: str, left: int) -> JSONValue:
+    prefix = f"{path}." if path else ""
+    if isinstance(value, Mapping):
+        return {
+            _key(key, path): to_json(item, path=f"{prefix}{key}", max_depth=left) for key, item in value.items()
+        }
+    items = value if isinstance(value, list | tuple) else sorted(value, key=repr)  # type: ignore[call-overload]
+    return [to_json(item, path=f"{prefix}{number}", max_depth=left) for number, item in enumerate(items)]
+
+
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        refuse(path, f"The key {key!r} is no text: JSON objects have text keys.")
+    return str(check_text(key, path))
+
+
+def _leaf(value: object, path: str, left: int) -> JSONValue:
+    try:
+        plain = to_jsonable_python(value)
+    except (PydanticSerializationError, ValueError):
+        refuse(path, f"A {type(value).__name__} has no JSON form.")
+    return to_json(plain, path=path, max_depth=left)
+
+
+def dump_json(value: JSONValue) -> str:
+    """Return guarded JSON as compact text, non-ASCII characters as they are."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def check_size(text: str, *, limit: int, what: str) -> None:
+    """Raise ``TooLarge`` when ``text`` has more than ``limit`` bytes of UTF-8."""
+    size = len(text) if text.isascii() else len(text.encode())
+    if size > limit:
+        raise TooLarge(
+            f"{what} has {size:,} bytes; the limit is {limit:,}.",
+            hint="Shorten it, or keep large content elsewhere and store a reference.",
+        )
+
+
+def parse_json(raw: bytes | str) -> JSONValue:
+    """Parse one JSON text strictly (RFC 8259, unique keys).
+
+    Raises:
+        ValidationFailed: invalid UTF-8 or JSON, a duplicate key, NaN or Infinity, a number too
+            long, nesting too deep for the parser. The caller guards the result with ``to_json``.
+    """
+    try:
+        text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        refuse("", f"The text is not valid UTF-8: byte {error.start} can't be decoded.")
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
+    except json.JSONDecodeError as error:
+        refuse("", f"The text is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
+    except RecursionError:
+        refuse("", "The value is nested too deeply.", f"At most {MAX_DEPTH} levels are kept.")
+    except ValueError:  # CPython's own limit on the digits of an integer
+        refuse("", f"A number has more than {MAX_DIGITS:,} digits.")
+
+
+def _unique(pairs: list[tuple[str, JSONValue]]) -> JSONObject:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                refuse("", f"The key {key[:100]!r} occurs twice in one object.")
+            seen.add(key)
+    return result
+
+
+def _constant(name: str) -> NoReturn:
+    refuse("", f"{name} is not a JSON number.", "Send null or a finite number.")

@@ -1,0 +1,109 @@
+"""The values that travel between stores and surfaces, and how ids and times are made.
+
+Pure Python: this module imports without Django. Every value is a frozen, keyword-only dataclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeAlias, TypeVar
+from uuid import UUID
+
+from uuid_utils import compat
+
+__all__ = [
+    "EntityRow",
+    "HistoryEntry",
+    "JSONObject",
+    "JSONValue",
+    "Page",
+    "Usage",
+    "new_id",
+    "now",
+]
+
+#: A JSON value as ``json.loads`` gives it.
+JSONValue: TypeAlias = Any
+#: A JSON object as ``json.loads`` gives it.
+JSONObject: TypeAlias = dict[str, JSONValue]
+
+S = TypeVar("S")
+
+
+def new_id() -> UUID:
+    """Return a new UUIDv7 (RFC 9562): ids made later sort later, so inserts stay local."""
+    return compat.uuid7()
+
+
+def now() -> datetime:
+    """Return the present time, aware, in UTC, with microseconds."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityRow(Generic[S]):
+    """One row of an entity as a store returns it.
+
+    ``data`` is the decoded ``Schema`` instance, or None where the stored row no longer fits the
+    schema; then ``schema_errors`` says why (dotted path -> messages). ``raw`` is always what is
+    stored, in JSON form. ``changed`` is False when a write found nothing to do.
+    """
+
+    id: UUID
+    tenant: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    data: S
+    raw: JSONObject
+    changed: bool = False
+    deleted_at: datetime | None = None
+    schema_errors: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page(Generic[S]):
+    """One page of rows; iterate over it, or pass ``next_cursor`` on to get the next one."""
+
+    rows: list[EntityRow[S]]
+    next_cursor: str | None
+    limit: int
+
+    def __iter__(self) -> Iterator[EntityRow[S]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """How many places a tenant uses, and how many it has."""
+
+    used: int
+    capacity: int
+
+    @property
+    def remaining(self) -> int:
+        """The places left; 0 when a lowered capacity is overdrawn."""
+        return max(0, self.capacity - self.used)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HistoryEntry:
+    """One audited change of a row.
+
+    ``op`` is create, update, delete or undelete. ``patch`` is the full row for a create,
+    ``{"set": {...}, "unset": [...]}`` for an update (unset first, then set), None otherwise.
+    """
+
+    id: UUID
+    op: str
+    version: int
+    patch: JSONObject | None
+    actor: str
+    reason: str
+    context: JSONObject
+    at: datetime

@@ -1,0 +1,203 @@
+"""Between what callers hand over and what is stored: to JSON, strict validation, full dump, back.
+
+Pure pydantic: no Django. Everything is stored, filtered and audited in its encoded (JSON) form.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Generic, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agentstore.core import guards
+from agentstore.core.errors import ValidationFailed
+from agentstore.core.ordering import exact_json
+from agentstore.core.values import JSONObject, JSONValue
+from agentstore.entities.fields import SchemaField, fields_of
+
+__all__ = ["MAX_INDEXED_BYTES", "Codec", "Document", "same_json"]
+
+S = TypeVar("S", bound=BaseModel)
+
+#: The longest value of an indexed field, in bytes: PostgreSQL's b-tree holds about 2,700 a row.
+MAX_INDEXED_BYTES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON object and its text."""
+
+    value: JSONObject
+    text: str
+
+
+def same_json(left: JSONValue, right: JSONValue) -> bool:
+    """Tell whether two JSON values are equal as JSON: true is not 1, 1 is 1.0, key order is no matter."""
+    return _canonical(left) == _canonical(right)
+
+
+def _canonical(value: JSONValue) -> object:
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return (type(value), value)
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+class Codec(Generic[S]):
+    """Encodes and decodes the rows of one schema. ``name`` is the entity's, for messages."""
+
+    def __init__(self, schema: type[S], name: str, indexed: Iterable[str]) -> None:
+        self.schema = schema
+        self.name = name
+        self.indexed = tuple(indexed)
+
+    @functools.cached_property
+    def fields(self) -> dict[str, SchemaField]:
+        """The stored fields by key."""
+        return fields_of(self.schema)
+
+    def encode(self, data: object, *, max_bytes: int, max_depth: int) -> tuple[S, Document]:
+        """Return the decoded instance and the full document to store.
+
+        Raises:
+            ValidationFailed: ``data`` does not fit the schema or the guards.
+            TooLarge: the input or the document is over ``max_bytes``.
+        """
+        if not isinstance(data, Mapping | self.schema):
+            found = type(data).__name__
+            raise ValidationFailed(
+                f"{self.name}: expected an object or a {self.schema.__name__}, found {found}.",
+                errors={"": [f"Expected an object, found {found}."]},
+            )
+        text = guards.dump_json(guards.to_json(data, max_depth=max_depth))
+        guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
+        try:
+            instance = self.schema.model_validate_json(text)
+        except ValidationError as error:
+            self._refuse(flat_errors(error))
+        return instance, self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
+
+    def dump(self, instance: S, *, max_bytes: int, max_depth: int) -> Document:
+        """Return the full document of ``instance``, checked to decode to an equal instance."""
+        plain = instance.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+        document = guards.to_json(plain, max_depth=max_depth)
+        text = guards.dump_json(document)
+        guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
+        self._check_indexed(document)
+        try:
+            again: S | None = self.schema.model_validate_json(text)
+        except ValidationError:
+            again = None
+        if again != instance:
+            raise ValidationFailed(
+                f"{self.name}: the schema {self.schema.__name__} does not read back what it writes.",
+                hint="Each field must decode from its own JSON form; check aliases, excluded fields and serializers.",
+            )
+        return Document(document, text)
+
+    def decode(self, text: str) -> tuple[S | None, JSONObject, dict[str, list[str]]]:
+        """Return the instance, the raw object and the errors of one stored text.
+
+        Keys that the schema does not know are ignored; a row that does not fit gives None and errors.
+        """
+        raw = json.loads(text)
+        try:
+            return self.schema.model_validate_json(text, extra="ignore"), raw, {}
+        except ValidationError as error:
+            return None, raw, flat_errors(error)
+
+    def merge(
+        self, text: str, patch: JSONObject, unset: Iterable[str], *, max_bytes: int, max_depth: int
+    ) -> tuple[S, Document, Document | None]:
+        """Return the instance and document after ``patch`` and ``unset``, and the effective patch.
+
+        The effective patch is ``{"set": {...}, "unset": [...]}``, or None when nothing changes.
+        Stored keys that the schema no longer has are dropped, and listed under ``unset``.
+        """
+        unset = list(unset)
+        before, raw, _ = self.decode(text)
+        base = raw if before is None else self.dump(before, max_bytes=max_bytes, max_depth=max_depth).value
+        merged = {key: value for key, value in {**base, **patch}.items() if key in self.fields and key not in unset}
+        instance = self._validate_merged(merged, patch)
+        after = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
+        if before is not None and same_json(base, after.value):
+            return instance, after, None
+        return instance, after, _effective(raw, after.value, unset)
+
+    def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
+        text = guards.dump_json(merged)
+        try:
+            return self.schema.model_validate_json(text)
+        except ValidationError as error:
+            # Unknown keys inside values that the caller did not send are drift, not the caller's.
+            own = [e for e in error.errors() if e["type"] != "extra_forbidden" or e["loc"][0] in patch]
+            if own:
+                self._refuse(flat_errors(error, only=own))
+        return self.schema.model_validate_json(text, extra="ignore")
+
+    def check_keys(self, keys: Iterable[str], where: str) -> None:
+        """Raise ``ValidationFailed`` for keys that the schema does not have, naming the closest."""
+        unknown = [key for key in keys if key not in self.fields]
+        if unknown:
+            problem = f"There is no field {unknown[0]!r}."
+            raise ValidationFailed(
+                f"{self.name}: {problem[:-1]} in {where}.",
+                hint=suggest(unknown[0], self.fields),
+                errors={key: ["There is no such field."] for key in unknown},
+            )
+
+    def _check_indexed(self, document: JSONObject) -> None:
+        for key in self.indexed:
+            value = document.get(key)
+            if isinstance(value, str) and len(value) * 4 > MAX_INDEXED_BYTES:
+                size = len(value.encode())
+                if size > MAX_INDEXED_BYTES:
+                    guards.refuse(key, f"The field is indexed: {size:,} bytes are over {MAX_INDEXED_BYTES:,}.")
+
+    def _refuse(self, errors: dict[str, list[str]]) -> NoReturn:
+        shown = "; ".join(f"{path or self.name}: {messages[0]}" for path, messages in list(errors.items())[:3])
+        more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
+        hint = ""
+        unknown = [path for path, messages in errors.items() if "There is no such field." in messages]
+        if unknown:
+            hint = suggest(unknown[0], self.fields)
+        raise ValidationFailed(f"{self.name} does not fit its schema: {shown}{more}", hint=hint, errors=errors)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return a hint that names the closest of ``known``, and all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1)
+    lead = f"Did you mean {close[0]!r}? " if close else ""
+    return f"{lead}Valid: {', '.join(names)}."
+
+
+def flat_errors(error: ValidationError, *, only: list[Any] | None = None) -> dict[str, list[str]]:
+    """Return pydantic's errors as dotted path -> messages."""
+    found: dict[str, list[str]] = {}
+    for item in error.errors() if only is None else only:
+        message = "There is no such field." if item["type"] == "extra_forbidden" else item["msg"]
+        message = message.removeprefix("Value error, ")
+        found.setdefault(".".join(map(str, item["loc"])), []).append(message)
+    return found
+
+
+def _effective(raw: JSONObject, after: JSONObject, unset: list[str]) -> Document:
+    changed = {key: value for key, value in after.items() if key not in raw or not same_json(raw[key], value)}
+    gone = [key for key in raw if key not in after]
+    patch = {"set": changed, "unset": sorted({key for key in unset if key in changed} | set(gone))}
+    return Document(patch, guards.dump_json(patch))
+
+
+def exact_value(text: str, key: str) -> JSONValue:
+    """Return one top-level value of a stored text, its numbers exact (``Decimal``)."""
+    return exact_json(text).get(key)

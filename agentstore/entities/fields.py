@@ -1,0 +1,184 @@
+"""What can be known of a schema's top-level fields: key, kind, nullability, filter type. No Django."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.fields import FieldInfo
+
+from agentstore.core.values import JSONObject
+from agentstore.entities.schema import UTCMark
+
+__all__ = ["SchemaField", "fields_of", "schema_json"]
+
+#: JSON Schema's types and what they are called here.
+_KINDS = {
+    "string": "text", "integer": "number", "number": "number", "boolean": "boolean",
+    "array": "array", "object": "object",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaField:
+    """One top-level field of a schema, as it is stored.
+
+    ``key`` is the stored key, ``kind`` the one JSON kind of its values (text, number, boolean,
+    array, object; ``mixed`` where there are several), ``base`` the plain Python type behind it
+    where there is exactly one. ``json_schema`` is the field's own, with ``$ref`` left as they are.
+    """
+
+    key: str
+    name: str
+    kind: str
+    nullable: bool
+    required: bool
+    base: Any
+    utc: bool
+    title: str
+    description: str
+    json_schema: JSONObject
+    info: FieldInfo
+
+    @property
+    def scalar(self) -> bool:
+        """True for text, numbers and booleans."""
+        return self.kind in ("text", "number", "boolean")
+
+    @property
+    def orderable(self) -> bool:
+        """True where the stored order is the order of the values: not for Decimal or a plain datetime."""
+        return self.scalar and not (
+            self.base is Decimal or (isinstance(self.base, type) and issubclass(self.base, datetime) and not self.utc)
+        )
+
+    @property
+    def indexable(self) -> bool:
+        """True for str, int, float, bool, date, UTCDateTime, str enums and literals."""
+        if not self.orderable or not isinstance(self.base, type):
+            return False
+        if issubclass(self.base, enum.Enum):
+            return issubclass(self.base, str)
+        return issubclass(self.base, str | int | float | date)
+
+    @functools.cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        """Validate a filter's operand: the field's type without its constraints, or null."""
+        # ``rebuild_annotation`` puts validators and serializers of the field back on its type.
+        return TypeAdapter(
+            Union[_unconstrained(self.info.rebuild_annotation()), None],  # noqa: UP007
+            config=ConfigDict(strict=True, allow_inf_nan=False),
+        )
+
+
+@functools.cache
+def schema_json(schema: type[BaseModel], *, mode: Literal["validation", "serialization"]) -> JSONObject:
+    """Return the JSON Schema of ``schema`` by stored keys."""
+    return schema.model_json_schema(by_alias=True, mode=mode)
+
+
+@functools.cache
+def fields_of(schema: type[BaseModel]) -> dict[str, SchemaField]:
+    """Return the stored fields of ``schema`` by key, in the order of declaration."""
+    properties = schema_json(schema, mode="serialization").get("properties", {})
+    found = (_field(schema, name, info, properties) for name, info in schema.model_fields.items())
+    return {field.key: field for field in found}
+
+
+def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSONObject) -> SchemaField:
+    key = info.serialization_alias or info.alias or name
+    own = properties.get(key, {})
+    kinds = set(_kinds(own, schema_json(schema, mode="serialization")))
+    bases = {*_bases(info.annotation)} - {type(None)}
+    marks = [*info.metadata, *_metadata(info.annotation)]
+    return SchemaField(
+        key=key,
+        name=name,
+        kind=_only(kinds - {"null"}),
+        nullable=bool(kinds & {"null", "any"}),
+        required=info.is_required(),
+        base=bases.pop() if len(bases) == 1 else None,
+        utc=any(isinstance(mark, UTCMark) for mark in marks),
+        title=info.title or key.replace("_", " "),
+        description=info.description or "",
+        json_schema=own,
+        info=info,
+    )
+
+
+def _only(kinds: set[str]) -> str:
+    return kinds.pop() if len(kinds) == 1 and "any" not in kinds else "mixed"
+
+
+def _kinds(part: JSONObject, root: JSONObject) -> Iterator[str]:
+    """Yield the JSON kinds that a part of a JSON Schema allows; nothing known yields ``any``."""
+    if "$ref" in part:
+        yield from _kinds(root["$defs"][part["$ref"].rsplit("/", 1)[1]], root)
+    elif "anyOf" in part or "oneOf" in part:
+        for option in part.get("anyOf", part.get("oneOf")):
+            yield from _kinds(option, root)
+    elif "const" in part or "enum" in part:
+        for value in part.get("enum", [part.get("const")]):
+            yield _kind_of(value)
+    elif isinstance(part.get("type"), str):
+        yield _KINDS.get(part["type"], "null")
+    else:
+        yield "any"
+
+
+def _kind_of(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"
+
+
+def _bases(annotation: Any) -> Iterator[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _bases(get_args(annotation)[0])
+    elif origin in (Union, types.UnionType):
+        for option in get_args(annotation):
+            yield from _bases(option)
+    elif origin is Literal:
+        yield from {type(value) for value in get_args(annotation)}
+    else:
+        yield origin or annotation
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from annotation.__metadata__
+        yield from _metadata(get_args(annotation)[0])
+    elif origin in (Union, types.UnionType):
+        for option in get_args(annotation):
+            yield from _metadata(option)
+
+
+def _unconstrained(annotation: Any) -> Any:
+    """Return ``annotation`` without constraints (bounds, lengths, patterns), codecs kept."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *metadata = get_args(annotation)
+        kept = [mark for mark in metadata if not _constrains(mark)]
+        bare = _unconstrained(inner)
+        return Annotated[(bare, *kept)] if kept else bare
+    if origin in (Union, types.UnionType):
+        return Union[tuple(_unconstrained(option) for option in get_args(annotation))]
+    return annotation
+
+
+def _constrains(mark: object) -> bool:
+    module = type(mark).__module__
+    if module.startswith("annotated_types") or type(mark).__name__ in ("StringConstraints", "PydanticGeneralMetadata"):
+        return True
+    return isinstance(mark, FieldInfo)
