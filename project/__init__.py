@@ -1,0 +1,1 @@
+"""The demo project: agentstore as a host project uses it."""
