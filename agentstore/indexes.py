@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -34,8 +35,10 @@ class FieldValue(Func):
     }
 
     def __init__(self, field: str, kind: str) -> None:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", field, re.ASCII):
+            raise ValueError(f"{field!r} can't be written into SQL: use letters, digits and _.")
         super().__init__(F("data"), output_field=self._OUTPUT[kind]())
-        self.field, self.kind = field, kind
+        self.key, self.kind = field, kind
 
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
         return self._render(self._POSTGRES, compiler)
@@ -45,7 +48,7 @@ class FieldValue(Func):
 
     def _render(self, templates: dict[str, str], compiler: SQLCompiler) -> tuple[str, list[Any]]:
         json, _ = compiler.compile(self.source_expressions[0])
-        return templates[self.kind].format(json=json, key=self.field), []
+        return templates[self.kind].format(json=json, key=self.key), []
 
 
 class EntityFieldIndex(Index):

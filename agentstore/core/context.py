@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.guards import check_size, dump_json, to_json
 from agentstore.core.tenancy import MAX_TENANT, check_label
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = ["MAX_CONTEXT_BYTES", "MAX_REASON", "Acting", "acting", "current", "resolve"]
+__all__ = ["MAX_CONTEXT_BYTES", "MAX_REASON", "Acting", "Who", "acting", "checked", "current", "resolve"]
 
 #: The longest reason, in characters.
 MAX_REASON = 2000
@@ -32,7 +33,31 @@ class Acting:
     context: JSONObject = field(default_factory=dict)
 
 
-_current: ContextVar[Acting] = ContextVar("agentstore_acting", default=Acting())  # noqa: B039 - frozen
+class Who(TypedDict, total=False):
+    """What a store call may say of itself; it beats what the store and the block around it say."""
+
+    actor: str | None
+    reason: str | None
+    context: Mapping[str, JSONValue] | None
+
+
+_NOBODY = Acting()
+_current: ContextVar[Acting] = ContextVar("agentstore_acting", default=_NOBODY)
+
+
+def checked(
+    *, actor: str | None = None, reason: str | None = None, context: Mapping[str, JSONValue] | None = None
+) -> Acting:
+    """Return the arguments alone, checked: what a store is made with.
+
+    Raises:
+        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+    """
+    return Acting(
+        actor="" if actor is None else check_label(actor, "actor", longest=MAX_TENANT),
+        reason="" if reason is None else check_label(reason, "reason", longest=MAX_REASON),
+        context={} if context is None else _check_context(context),
+    )
 
 
 def current() -> Acting:
@@ -65,12 +90,17 @@ def resolve(
     context: Mapping[str, JSONValue] | None = None,
     default: Acting | None = None,
 ) -> Acting:
-    """Return what counts: the arguments, else ``default`` (the store's own), else the ambient."""
-    outer, own = _current.get(), default or Acting()
+    """Return what counts: the arguments, else ``default`` (the store's own), else the ambient.
+
+    Raises:
+        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+    """
+    outer, own = _current.get(), default or _NOBODY
+    given = checked(actor=actor, reason=reason, context=context)
     return Acting(
-        actor=own.actor or outer.actor if actor is None else check_label(actor, "actor", longest=MAX_TENANT),
-        reason=own.reason or outer.reason if reason is None else check_label(reason, "reason", longest=MAX_REASON),
-        context=own.context or outer.context if context is None else _check_context(context),
+        actor=own.actor or outer.actor if actor is None else given.actor,
+        reason=own.reason or outer.reason if reason is None else given.reason,
+        context=own.context or outer.context if context is None else given.context,
     )
 
 

@@ -75,17 +75,17 @@ class AuditEntry(StoreModel):
     store_hint = "audit entries are written with the change they record"
 
     id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.CharField(_("tenant"), max_length=255)
-    entity = models.CharField(_("entity"), max_length=40)
-    row_id = models.UUIDField(_("row"))
-    op = models.CharField(_("operation"), max_length=10)
-    version = models.PositiveIntegerField(_("version"))
-    patch = models.JSONField(_("patch"), null=True)
-    full = models.JSONField(_("full row"), null=True)
-    actor = models.CharField(_("actor"), max_length=255, blank=True)
-    reason = models.TextField(_("reason"), blank=True)
-    context = models.JSONField(_("context"))
-    at = models.DateTimeField(_("at"))
+    tenant = models.CharField(max_length=255)
+    entity = models.CharField(max_length=40)
+    row_id = models.UUIDField()
+    op = models.CharField(max_length=10)
+    version = models.PositiveIntegerField()
+    patch = models.JSONField(null=True)
+    full = models.JSONField(null=True)
+    actor = models.CharField(max_length=255, blank=True)
+    reason = models.TextField(blank=True)
+    context = models.JSONField()
+    at = models.DateTimeField()
 
     class Meta:
         verbose_name = _("audit entry")
@@ -107,9 +107,9 @@ class Usage(StoreModel):
     store_hint = "counters move with the rows; agentstore_doctor --repair recounts them"
 
     id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.CharField(_("tenant"), max_length=255)
-    entity = models.CharField(_("entity"), max_length=40)
-    used = models.PositiveIntegerField(_("used"))
+    tenant = models.CharField(max_length=255)
+    entity = models.CharField(max_length=40)
+    used = models.PositiveIntegerField()
 
     class Meta:
         verbose_name = _("usage counter")
@@ -129,12 +129,12 @@ class IdempotencyKey(StoreModel):
     store_hint = "keys are written with the rows that they guard"
 
     id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.CharField(_("tenant"), max_length=255)
-    actor = models.CharField(_("actor"), max_length=255, blank=True)
-    key = models.CharField(_("key"), max_length=255)
-    fingerprint = models.CharField(_("fingerprint"), max_length=64)
-    row_ids = models.JSONField(_("rows"))
-    created_at = models.DateTimeField(_("created at"))
+    tenant = models.CharField(max_length=255)
+    actor = models.CharField(max_length=255, blank=True)
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    row_ids = models.JSONField()
+    created_at = models.DateTimeField()
 
     class Meta:
         verbose_name = _("idempotency key")

@@ -7,22 +7,20 @@ metaclass only completes ``Meta`` with the indexes and permissions that the decl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
+from typing import Any, ClassVar, Protocol, TypeVar, overload
 
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models.base import ModelBase
-from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 
 from agentstore.core.models import StoreModel, StoreQuerySet
 from agentstore.core.values import EntityRow, JSONValue
 from agentstore.entities.options import EntityOptions, build_indexes, read_options
 from agentstore.entities.schema import EntitySchema
-
-if TYPE_CHECKING:
-    from agentstore.entities.store import EntityStore
+from agentstore.entities.store import EntityStore
+from agentstore.entities.sweep import sweep
 
 __all__ = ["EntityModel"]
 
@@ -100,12 +98,12 @@ class EntityModel(StoreModel, metaclass=EntityBase):
     entity: ClassVar[EntityOptions]
 
     id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.CharField(_("tenant"), max_length=255, editable=False)
-    data = models.JSONField(_("data"))
-    version = models.PositiveIntegerField(_("version"), editable=False)
-    created_at = models.DateTimeField(_("created"), editable=False)
-    updated_at = models.DateTimeField(_("last updated"), editable=False)
-    deleted_at = models.DateTimeField(_("deleted"), null=True, editable=False)
+    tenant = models.CharField(max_length=255, editable=False)
+    data = models.JSONField()
+    version = models.PositiveIntegerField(editable=False)
+    created_at = models.DateTimeField(editable=False)
+    updated_at = models.DateTimeField(editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
 
     objects = StoreQuerySet.as_manager()
 
@@ -156,8 +154,6 @@ class EntityModel(StoreModel, metaclass=EntityBase):
         Raises:
             ValidationFailed: the tenant, actor, reason or context is not allowed.
         """
-        from agentstore.entities.store import EntityStore
-
         return EntityStore(cls, tenant, actor=actor, reason=reason, context=context)
 
     @classmethod
@@ -171,6 +167,4 @@ class EntityModel(StoreModel, metaclass=EntityBase):
         Raises:
             ValidationFailed: the filter, the order or the reason does not hold.
         """
-        from agentstore.entities.sweep import sweep
-
         return sweep(cls, filter, order_by=order_by, reason=reason)

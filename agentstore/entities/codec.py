@@ -133,6 +133,17 @@ class Codec(Generic[S]):
             return instance, after, None
         return instance, after, _effective(raw, after.value, unset)
 
+    def replacement(
+        self, text: str, *, instance: S, document: Document, max_bytes: int, max_depth: int
+    ) -> tuple[S, Document, Document | None]:
+        """Return what replacing the stored text by ``document`` comes to, as ``merge`` does."""
+        before, raw, _ = self.decode(text)
+        if before is not None:
+            base = self.dump(before, max_bytes=max_bytes, max_depth=max_depth).value
+            if same_json(base, document.value):
+                return instance, document, None
+        return instance, document, _effective(raw, document.value, [])
+
     def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
         text = guards.dump_json(merged)
         try:

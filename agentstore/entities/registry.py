@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import apps
 
 from agentstore.core.errors import NotFound
+from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import JSONValue
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import suggest
@@ -39,7 +40,7 @@ class EntityDb:
     """One tenant's stores as attributes: ``entity_db(tenant).reminders``."""
 
     def __init__(self, tenant: str, **who: Any) -> None:
-        self._tenant, self._who = tenant, who
+        self._tenant, self._who = check_tenant(tenant), who
 
     def __getattr__(self, name: str) -> EntityStore[Any]:
         if name.startswith("_"):
@@ -63,6 +64,6 @@ def entity_db(
     """Return the stores of every entity for one tenant, by public name.
 
     Raises:
-        ValidationFailed: the tenant is not allowed (told when a store is taken).
+        ValidationFailed: the tenant is not allowed.
     """
     return EntityDb(tenant, actor=actor, reason=reason, context=context)

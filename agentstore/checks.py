@@ -1,0 +1,75 @@
+"""The system checks: E0xx for settings, E1xx for declared entities, W for what deserves a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings as django_settings
+from django.core import checks
+from django.utils.module_loading import import_string
+
+from agentstore.conf import Settings, settings
+from agentstore.core.guards import MAX_DEPTH
+from agentstore.entities.checks import check_entities
+
+__all__ = ["check_settings", "register"]
+
+
+def register() -> None:
+    """Register every check with Django."""
+    checks.register(check_settings)
+    checks.register(check_entities, checks.Tags.models)
+
+
+def check_settings(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check the ``AGENTSTORE`` dict and the Django settings that agentstore relies on."""
+    given = getattr(django_settings, "AGENTSTORE", {})
+    if not isinstance(given, dict):
+        return [checks.Error("AGENTSTORE must be a dict.", hint="AGENTSTORE = {...}", id="agentstore.E001")]
+    return [*_unknown_keys(given), *_values(given), *_access(), *_time_zone(), *_connections()]
+
+
+def _unknown_keys(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
+    for name in given:
+        if name not in Settings.names():
+            hint = f"Valid: {', '.join(Settings.names())}."
+            yield checks.Error(f"AGENTSTORE[{name!r}] is no setting.", hint=hint, id="agentstore.E001")
+
+
+def _values(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
+    for name, value in given.items():
+        default = vars(Settings)[name].default if name in Settings.names() else None
+        if isinstance(default, int) and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            hint = f"The default is {default}."
+            yield checks.Error(f"AGENTSTORE[{name!r}] must be an int >= 1.", hint=hint, id="agentstore.E002")
+    if settings.BACKEND not in ("auto", "portable"):
+        yield checks.Error("AGENTSTORE['BACKEND'] must be 'auto' or 'portable'.", id="agentstore.E002")
+    if isinstance(settings.MAX_DEPTH, int) and settings.MAX_DEPTH > MAX_DEPTH:
+        yield checks.Error(f"AGENTSTORE['MAX_DEPTH'] must be at most {MAX_DEPTH}.", id="agentstore.E002")
+
+
+def _access() -> Iterator[checks.CheckMessage]:
+    try:
+        import_string(settings.ACCESS)
+    except (ImportError, AttributeError, TypeError):
+        hint = "Give the dotted path of a subclass of agentstore.core.access.Access."
+        yield checks.Error(f"AGENTSTORE['ACCESS'] can't be imported: {settings.ACCESS!r}.", hint=hint, id="agentstore.E003")
+
+
+def _time_zone() -> Iterator[checks.CheckMessage]:
+    if not django_settings.USE_TZ:
+        hint = "Set USE_TZ = True, as Django does by default since 5.0."
+        yield checks.Error("agentstore stores aware times and needs USE_TZ.", hint=hint, id="agentstore.E004")
+
+
+def _connections() -> Iterator[checks.CheckMessage]:
+    for alias, config in django_settings.DATABASES.items():
+        options = config.get("OPTIONS", {})
+        if config.get("ENGINE", "").endswith("postgresql") and not options.get("server_side_binding"):
+            yield checks.Info(
+                f"DATABASES[{alias!r}] plans every statement anew.",
+                hint="Without a pooler in transaction mode, set OPTIONS = {'server_side_binding': True,"
+                " 'prepare_threshold': 0}: creates and reads take about half the time.",
+                id="agentstore.I001",
+            )

@@ -1,0 +1,163 @@
+"""The system checks of declared entities (E1xx, W1xx): each names the declaration and the cure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from django.core import checks
+from pydantic import BaseModel, SecretBytes, SecretStr
+
+from agentstore.core.models import StoreQuerySet
+from agentstore.entities.base import EntityModel
+from agentstore.entities.fields import SchemaField, fields_of, schema_json
+from agentstore.entities.query import SYSTEM_FIELDS
+from agentstore.entities.registry import all_entities
+from agentstore.entities.schema import EntitySchema
+
+__all__ = ["check_entities"]
+
+NAME_RE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
+KEY_RE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+LONGEST = 40
+#: Taken by the generic set of tools.
+RESERVED_NAMES = frozenset({"entity"})
+
+
+def check_entities(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check every declared entity of the given apps (None: of all)."""
+    labels = None if app_configs is None else {config.label for config in app_configs}
+    chosen = [model for model in all_entities() if labels is None or model._meta.app_label in labels]
+    return [message for model in chosen for message in _check(model)] + list(_duplicates(all_entities()))
+
+
+def _error(model: type[EntityModel], number: int, problem: str, hint: str) -> checks.CheckMessage:
+    return checks.Error(f"{model.__name__}: {problem}", hint=hint, obj=model, id=f"agentstore.E{number}")
+
+
+def _check(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
+    schema = getattr(model, "Schema", None)
+    yield from _check_name(model)
+    yield from _check_columns(model)
+    if not (isinstance(schema, type) and issubclass(schema, EntitySchema)):
+        hint = "Give it a nested class Schema(EntitySchema), or Schema = YourSchema."
+        yield _error(model, 101, "it has no Schema that derives from EntitySchema.", hint)
+        return
+    yield from _check_schema(model, schema)
+    for field in fields_of(schema).values():
+        yield from _check_field(model, field)
+    for option in ("indexes", "sweep_indexes"):
+        yield from _check_indexes(model, option, fields_of(schema))
+    yield from _check_limit(model)
+
+
+def _check_name(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
+    name = model.entity.name
+    if not isinstance(name, str) or not NAME_RE.fullmatch(name) or len(name) > LONGEST or name in RESERVED_NAMES:
+        hint = f"Use small letters, digits and _, at most {LONGEST}, starting with a letter; 'entity' is taken."
+        yield _error(model, 102, f"{name!r} is no entity name.", hint)
+    if not model.entity.description.strip():
+        hint = "Give the model a docstring, or Entity.description: language models read it."
+        yield _error(model, 103, "it has no description.", hint)
+
+
+def _duplicates(models: list[type[EntityModel]]) -> Iterator[checks.CheckMessage]:
+    owners: dict[str, list[type[EntityModel]]] = defaultdict(list)
+    for model in models:
+        owners[model.entity.name].append(model)
+    for name, found in owners.items():
+        if len(found) > 1:
+            who = " and ".join(model._meta.label for model in found)
+            yield _error(found[-1], 104, f"the entity name {name!r} is used by {who}.", "Set another Entity.name.")
+
+
+def _check_columns(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
+    own = {field.name for field in EntityModel._meta.get_fields()}
+    for field in model._meta.get_fields():
+        if field.name not in own and not (field.auto_created and not field.concrete):
+            hint = "Declare it in the Schema: rows live in the JSON field."
+            yield _error(model, 105, f"the column {field.name!r} is not the entity's own.", hint)
+    if not isinstance(model._default_manager.get_queryset(), StoreQuerySet):
+        hint = "Leave the manager out, or derive its queryset from StoreQuerySet."
+        yield _error(model, 106, "its default manager would let writes pass the store.", hint)
+
+
+def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Iterator[checks.CheckMessage]:
+    if schema.model_config.get("extra") != "forbid":
+        hint = "Remove extra from the schema's model_config: unknown keys would be lost."
+        yield _error(model, 107, "its schema does not forbid unknown keys.", hint)
+    if not fields_of(schema):
+        yield _error(model, 107, "its schema has no fields.", "Declare at least one.")
+    taken = set(schema_json(schema, mode="validation").get("properties", {}))
+    for field in fields_of(schema).values():
+        if field.info.exclude or _secret(field.info.annotation) or field.key not in taken:
+            hint = "Use one alias for both ways; leave out exclude, SecretStr and the like."
+            yield _error(model, 108, f"the field {field.key!r} does not read back what it writes.", hint)
+    for nested in _nested(schema):
+        if not issubclass(nested, EntitySchema):
+            yield checks.Warning(
+                f"{model.__name__}: the nested model {nested.__name__} is not strict.",
+                hint="Derive it from EntitySchema: pydantic does not hand the rules down.",
+                obj=model,
+                id="agentstore.W101",
+            )
+
+
+def _secret(annotation: Any) -> bool:
+    return annotation in (SecretStr, SecretBytes)
+
+
+def _nested(schema: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return every model that a schema refers to, directly or not."""
+    found: dict[type[BaseModel], None] = {}
+
+    def visit(annotation: Any) -> None:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            if annotation not in found and annotation is not schema:
+                found[annotation] = None
+                walk(annotation)
+        for part in getattr(annotation, "__args__", ()):
+            visit(part)
+
+    def walk(model: type[BaseModel]) -> None:
+        for info in model.model_fields.values():
+            visit(info.annotation)
+
+    walk(schema)
+    return list(found)
+
+
+def _check_field(model: type[EntityModel], field: SchemaField) -> Iterator[checks.CheckMessage]:
+    if not KEY_RE.fullmatch(field.key) or "__" in field.key:
+        hint = "Use letters, digits and single _, starting with a letter, or set an alias that does."
+        yield _error(model, 109, f"the field {field.key!r} can't be filtered or shown to a model.", hint)
+    if field.key in SYSTEM_FIELDS or field.key == "tenant":
+        yield checks.Warning(
+            f"{model.__name__}: in filters and orders, {field.key!r} means the row's own column.",
+            hint="Name the field otherwise to filter by it.",
+            obj=model,
+            id="agentstore.W102",
+        )
+
+
+def _check_indexes(
+    model: type[EntityModel], option: str, known: dict[str, SchemaField]
+) -> Iterator[checks.CheckMessage]:
+    for name in getattr(model.entity, option):
+        if name not in known:
+            hint = f"Valid: {', '.join(known)}. Name the stored key (the alias, where there is one)."
+            yield _error(model, 110, f"Entity.{option} names the unknown field {name!r}.", hint)
+        elif not known[name].indexable:
+            hint = "Index fields of type str, int, float, bool, date, UTCDateTime or a str enum, or None besides."
+            yield _error(model, 111, f"Entity.{option}: {name!r} has a type that can't be indexed.", hint)
+        elif len(name) > LONGEST:
+            yield _error(model, 112, f"Entity.{option}: {name!r} is too long.", f"At most {LONGEST} characters.")
+
+
+def _check_limit(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
+    limit = model.entity.max_rows_per_tenant
+    if not callable(limit) and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        hint = "Give an int >= 0 or a callable that takes the tenant."
+        yield _error(model, 113, f"max_rows_per_tenant is {limit!r}.", hint)

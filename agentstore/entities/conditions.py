@@ -1,0 +1,240 @@
+"""Checked clauses and orders as ORM expressions that mean the same on PostgreSQL and SQLite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db.models import BooleanField, DateTimeField, Expression, F, Func, Q, UUIDField, Value
+from django.db.models.sql.compiler import SQLCompiler
+
+from agentstore.core import guards
+from agentstore.core.ordering import fold, fold_alphabets, number_key
+from agentstore.core.values import JSONValue
+from agentstore.entities.query import Clause, Order
+from agentstore.indexes import FieldValue
+
+__all__ = ["after", "condition", "has_value", "ordering"]
+
+_COMPARISONS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+_SLOT = re.compile(r"\{(\d)\}")
+
+
+class Condition(Func):
+    """A condition from one template a database; ``{0}``, ``{1}`` stand for the expressions."""
+
+    def __init__(self, template: str, *expressions: Any, sqlite: str = "") -> None:
+        super().__init__(*expressions, output_field=BooleanField())
+        self.postgres, self.sqlite = template, sqlite or template
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+        return self._render(self.postgres, compiler)
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+        return self._render(self.sqlite, compiler)
+
+    def _render(self, template: str, compiler: SQLCompiler) -> tuple[str, list[Any]]:
+        params: list[Any] = []
+
+        def fill(match: re.Match[str]) -> str:
+            sql, own = compiler.compile(self.source_expressions[int(match[1])])
+            params.extend(own)
+            return sql
+
+        return _SLOT.sub(fill, template), params
+
+
+class Operand(Expression):
+    """A value to compare with, in the form that each database compares."""
+
+    def __init__(self, postgres: Any, sqlite: Any, cast: str = "") -> None:
+        super().__init__(output_field=BooleanField())
+        self.postgres, self.sqlite, self.cast = postgres, sqlite, cast
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+        return f"%s{self.cast}", [self.postgres]
+
+    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+        return "%s", [self.sqlite]
+
+
+def _operand(value: JSONValue) -> Operand:
+    if isinstance(value, str):
+        return Operand(value, value, "::text")
+    text = str(value) if isinstance(value, Decimal) else guards.dump_json(value)
+    if isinstance(value, bool):
+        return Operand(text, int(value), "::jsonb")
+    return Operand(text, number_key(value), "::jsonb")
+
+
+def _kind(value: JSONValue) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "text"
+    return "number" if isinstance(value, int | float) else "other"
+
+
+def contains(document: JSONValue) -> Condition:
+    """Tell whether ``data @> document`` holds."""
+    text = guards.dump_json(document)
+    return Condition("({0} @> {1})", F("data"), Operand(text, text, "::jsonb"), sqlite="AGENTSTORE_CONTAINS({0}, {1})")
+
+
+def has_value(field: str, kind: str, *, negate: bool = False) -> Condition:
+    """Tell whether the field holds a value of its own kind."""
+    return Condition("({0} IS NULL)" if negate else "({0} IS NOT NULL)", FieldValue(field, kind))
+
+
+def condition(clause: Clause) -> Condition | Q:
+    """Return the expression of one clause, for ``QuerySet.filter``."""
+    if clause.system:
+        return _system(clause)
+    if clause.op in _COMPARISONS:
+        return _compare(clause.field, clause.kind, _COMPARISONS[clause.op], clause.value)
+    return _BUILDERS[clause.op](clause)
+
+
+def _compare(field: str, kind: str, sign: str, value: JSONValue) -> Condition:
+    return Condition(f"({{0}} {sign} {{1}})", FieldValue(field, kind), _operand(value))
+
+
+def _equals(clause: Clause) -> Condition:
+    if _kind(clause.value) == clause.kind:
+        return _compare(clause.field, clause.kind, "=", clause.value)
+    return contains({clause.field: clause.value})
+
+
+def _differs(clause: Clause) -> Condition:
+    return Condition("({0} IS NOT TRUE)", _equals(clause))
+
+
+def _one_of(clause: Clause) -> Condition | Q:
+    if not clause.value:
+        return Q(pk__in=[])
+    same = [value for value in clause.value if _kind(value) == clause.kind]
+    others = [value for value in clause.value if _kind(value) != clause.kind]
+    options: list[Condition] = [contains({clause.field: value}) for value in others]
+    if same:
+        options.append(_in(FieldValue(clause.field, clause.kind), [_operand(value) for value in same]))
+    found: Q = Q(options[0])
+    for option in options[1:]:
+        found |= Q(option)
+    return found
+
+
+class _In(Condition):
+    """``value IN (operands)``, for any number of operands."""
+
+    def _render(self, template: str, compiler: SQLCompiler) -> tuple[str, list[Any]]:
+        (left, _), *rest = (compiler.compile(part) for part in self.source_expressions)
+        params = [param for _, own in rest for param in own]
+        return f"({left} IN ({', '.join(sql for sql, _ in rest)}))", params
+
+
+def _in(left: FieldValue, operands: Sequence[Operand]) -> Condition:
+    return _In("", left, *operands)
+
+
+def _is_null(clause: Clause) -> Condition:
+    # The key is a checked identifier; as a literal it keeps the expression plain for the planner.
+    path = f"json_type({{0}}, '$.\"{clause.field}\"')"
+    return Condition(
+        f"(({{0}} ->> '{clause.field}') {'IS NULL' if clause.value else 'IS NOT NULL'})",
+        F("data"),
+        sqlite=f"(COALESCE({path}, 'null') {'=' if clause.value else '<>'} 'null')",
+    )
+
+
+def _contains(clause: Clause) -> Condition:
+    if clause.kind == "array":
+        return contains({clause.field: [clause.value]})
+    return Condition(
+        "(strpos({0}, {1}) > 0)",
+        FieldValue(clause.field, "text"),
+        _operand(clause.value),
+        sqlite="(instr({0}, {1}) > 0)",
+    )
+
+
+def _icontains(clause: Clause) -> Condition:
+    capitals, small = fold_alphabets()
+    # ``lower`` under COLLATE "C" folds ASCII; the rest is translated only where there is a rest.
+    folded = (
+        "CASE WHEN octet_length({0}) = char_length({0}) THEN lower({0}) ELSE translate(lower({0}), {1}, {2}) END"
+    )
+    return Condition(
+        f"(strpos({folded}, {{3}}) > 0)",
+        FieldValue(clause.field, "text"),
+        _operand(capitals),
+        _operand(small),
+        _operand(fold(clause.value)),
+        sqlite="(instr(AGENTSTORE_FOLD({0}), {3}) > 0)",
+    )
+
+
+def _starts_with(clause: Clause) -> Condition | Q:
+    """A prefix is a range of code points, which an ordinary index serves on both databases."""
+    if not clause.value:
+        return has_value(clause.field, "text")
+    lower = _compare(clause.field, "text", ">=", clause.value)
+    upper = _next_prefix(clause.value)
+    return Q(lower) & Q(_compare(clause.field, "text", "<", upper)) if upper else lower
+
+
+def _next_prefix(prefix: str) -> str:
+    """Return the smallest text above every text that starts with ``prefix``; "" if there is none."""
+    while prefix:
+        last = ord(prefix[-1])
+        prefix = prefix[:-1]
+        if last < 0x10FFFF:
+            return prefix + chr(0xE000 if last == 0xD7FF else last + 1)
+    return ""
+
+
+_BUILDERS = {
+    "eq": _equals,
+    "ne": _differs,
+    "in": _one_of,
+    "isnull": _is_null,
+    "contains": _contains,
+    "icontains": _icontains,
+    "startswith": _starts_with,
+}
+
+
+def _system(clause: Clause) -> Q:
+    if clause.op == "ne":
+        return ~Q(**{clause.field: clause.value})
+    lookup = clause.field if clause.op == "eq" else f"{clause.field}__{clause.op}"
+    return Q(**{lookup: clause.value})
+
+
+def ordering(order: Order, *, with_value: bool) -> list[Any]:
+    """Return what to order by; without a value only (updated_at, id) remains."""
+    keys: list[Any] = [FieldValue(order.field, order.kind)] if order.kind and with_value else []
+    if not order.kind and order.field != "updated_at":
+        keys.append(F(order.field))
+    if order.field != "id":
+        keys += [F("updated_at"), F("id")]
+    return [key.desc() if order.descending else key.asc() for key in keys]
+
+
+def after(order: Order, *, value: JSONValue, created_at: datetime, updated_at: datetime, id: UUID) -> Condition:
+    """Return the condition for rows behind a position; ``value`` is None behind the rows with one."""
+    place: list[tuple[Any, Any]] = []
+    if order.kind and value is not None:
+        place.append((FieldValue(order.field, order.kind), _operand(value)))
+    if order.field == "created_at":
+        place.append((F("created_at"), Value(created_at, DateTimeField())))
+    if order.field != "id":
+        place.append((F("updated_at"), Value(updated_at, DateTimeField())))
+    place.append((F("id"), Value(id, UUIDField())))
+    left = ", ".join(f"{{{number}}}" for number in range(len(place)))
+    right = ", ".join(f"{{{number + len(place)}}}" for number in range(len(place)))
+    sign = "<" if order.descending else ">"
+    return Condition(f"(({left}) {sign} ({right}))", *(key for key, _ in place), *(mark for _, mark in place))

@@ -1,0 +1,267 @@
+"""The portable back end: the ORM inside ``atomic()``, the first statement a write (SQLite's rule)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import models, transaction
+from django.db.models.functions import Cast
+
+from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
+from agentstore.core.storage import translate_errors
+from agentstore.core.values import HistoryEntry, JSONObject, new_id
+from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
+from agentstore.entities.conditions import after, condition, has_value, ordering
+from agentstore.entities.query import Clause
+
+__all__ = ["COLUMNS", "PortableRows", "live_rows"]
+
+COLUMNS = ("id", "tenant", "version", "created_at", "updated_at", "deleted_at", "text")
+
+
+class Refused(Exception):
+    """Undoes a block whose outcome is a refusal."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+def live_rows(rows: models.QuerySet[Any], clauses: Sequence[Clause]) -> models.QuerySet[Any]:
+    """Return the live rows of a queryset that match every clause."""
+    return rows.filter(*(condition(clause) for clause in clauses), deleted_at__isnull=True)
+
+
+def read_page(rows: models.QuerySet[Any], request: PageRequest) -> list[RawRow]:
+    """Return one page: rows with a value of the ordered field first, then those without.
+
+    Two index ranges, since "nulls last in either direction" is no order that one index has.
+    """
+    live = live_rows(rows, request.clauses)
+    order, position = request.order, request.position
+    if order.kind is None:
+        return _fetch(live, request, request.size, with_value=True)
+    found: list[RawRow] = []
+    if position is None or position.value is not None:
+        found = _fetch(live.filter(has_value(order.field, order.kind)), request, request.size, with_value=True)
+        if len(found) < request.size:
+            position = None
+    if len(found) < request.size:
+        rest = live.filter(has_value(order.field, order.kind, negate=True))
+        request = PageRequest(clauses=(), order=order, size=request.size - len(found), position=position)
+        found += _fetch(rest, request, request.size, with_value=False)
+    return found
+
+
+def _fetch(live: models.QuerySet[Any], request: PageRequest, size: int, *, with_value: bool) -> list[RawRow]:
+    if request.position is not None:
+        place = request.position
+        live = live.filter(
+            after(
+                request.order,
+                value=place.value if with_value else None,
+                created_at=place.created_at,
+                updated_at=place.updated_at,
+                id=place.id,
+            )
+        )
+    rows = live.annotate(text=Cast("data", models.TextField())).order_by(*ordering(request.order, with_value=with_value))
+    return [RawRow._make(row) for row in rows.values_list(*COLUMNS)[:size]]
+
+
+class PortableRows:
+    """Rows of one entity and tenant through the ORM; the same on every database."""
+
+    def __init__(self, model: type[models.Model], entity: str, alias: str, tenant: str) -> None:
+        self.model, self.entity, self.alias, self.tenant = model, entity, alias, tenant
+
+    def rows(self) -> models.QuerySet[Any]:
+        """Return the tenant's rows, deleted ones included."""
+        return self.model._base_manager.using(self.alias).filter(tenant=self.tenant)
+
+    def _own(self, model: type[models.Model]) -> models.QuerySet[Any]:
+        return model._base_manager.using(self.alias).filter(tenant=self.tenant)
+
+    # --- reads ------------------------------------------------------------------------------
+
+    @translate_errors
+    def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
+        found = self.rows().filter(id=id, deleted_at__isnull=not deleted)
+        row = found.annotate(text=Cast("data", models.TextField())).values_list(*COLUMNS).first()
+        return None if row is None else RawRow._make(row)
+
+    @translate_errors
+    def page(self, request: PageRequest) -> list[RawRow]:
+        return read_page(self.rows(), request)
+
+    @translate_errors
+    def count(self, clauses: Sequence[Clause]) -> int:
+        return live_rows(self.rows(), clauses).count()
+
+    @translate_errors
+    def used(self) -> int:
+        counters = self._own(Usage).filter(entity=self.entity)
+        return counters.values_list("used", flat=True).first() or 0
+
+    @translate_errors
+    def claimed(self, claim: Claim) -> tuple[str, list[UUID]]:
+        fingerprint, ids = (
+            self._own(IdempotencyKey)
+            .filter(actor=claim.actor, key=claim.key)
+            .values_list("fingerprint", "row_ids")
+            .get()
+        )
+        return fingerprint, [UUID(id) for id in ids]
+
+    @translate_errors
+    def history(self, id: UUID, *, limit: int | None, before: UUID | None) -> list[HistoryEntry]:
+        entries = self._own(AuditEntry).filter(row_id=id).order_by("-version", "-id")
+        if before is not None:
+            version = entries.filter(pk=before).values_list("version", flat=True).first() or 0
+            same = models.Q(version=version, pk__lt=before)
+            entries = entries.filter(models.Q(version__lt=version) | same)
+        names = ("id", "op", "version", "patch", "actor", "reason", "context", "at")
+        return [HistoryEntry(**row) for row in entries.values(*names)[:limit]]
+
+    @translate_errors
+    def replay(self, id: UUID, version: int) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
+        entries = self._own(AuditEntry).filter(
+            row_id=id, op__in=["create", "update"], version__gte=version - version % 50, version__lte=version
+        )
+        return list(entries.order_by("version").values_list("version", "patch", "full", "at"))
+
+    # --- writes -----------------------------------------------------------------------------
+
+    def _atomic(self, work: Callable[[], None]) -> Outcome:
+        try:
+            with transaction.atomic(self.alias):
+                work()
+        except Refused as refused:
+            return refused.outcome
+        return Outcome.DONE
+
+    @translate_errors
+    def insert(self, changes: Sequence[Change], limit: int, claim: Claim | None = None) -> Outcome:
+        def work() -> None:
+            if claim is not None:
+                self._claim(claim, changes)
+            self._insert(changes, limit)
+
+        return self._atomic(work)
+
+    def _insert(self, changes: Sequence[Change], limit: int) -> None:
+        self._take(len(changes), limit)
+        self.model._base_manager.using(self.alias).bulk_create(
+            [
+                self.model(
+                    id=change.id,
+                    tenant=self.tenant,
+                    data=change.data.value if change.data else {},
+                    version=1,
+                    created_at=change.at,
+                    updated_at=change.at,
+                )
+                for change in changes
+            ],
+            batch_size=500,
+        )
+        self._audit(changes)
+
+    @translate_errors
+    def update(self, change: Change) -> Outcome:
+        def work() -> None:
+            self._swap(
+                change,
+                deleted=False,
+                data=change.data.value if change.data else {},
+                version=change.version,
+                updated_at=change.at,
+            )
+            self._audit([change])
+
+        return self._atomic(work)
+
+    @translate_errors
+    def delete(self, change: Change) -> int:
+        version = 0
+
+        def work() -> None:
+            nonlocal version
+            self._swap(change, deleted=False, deleted_at=change.at)
+            self._give_back()
+            version = self.rows().filter(id=change.id).values_list("version", flat=True).get()
+            self._audit([change], version=version)
+
+        self._atomic(work)
+        return version
+
+    @translate_errors
+    def undelete(self, change: Change, limit: int) -> Outcome:
+        def work() -> None:
+            self._swap(change, deleted=True, deleted_at=None)
+            self._take(1, limit)
+            self._audit([change])
+
+        return self._atomic(work)
+
+    def _swap(self, change: Change, *, deleted: bool, **values: Any) -> None:
+        """Write the row if it is still what the change was decided on; a refusal otherwise."""
+        rows = self.rows().filter(id=change.id, deleted_at__isnull=not deleted)
+        if change.seen is not None:
+            rows = rows.filter(version=change.seen)
+        if not rows.update(**values):
+            raise Refused(Outcome.STALE)
+
+    def _take(self, places: int, limit: int) -> None:
+        counters = self._own(Usage).filter(entity=self.entity)
+        room = counters.filter(used__lte=limit - places)
+        for _ in range(2):
+            if room.update(used=models.F("used") + places):
+                return
+            first = Usage(id=new_id(), tenant=self.tenant, entity=self.entity, used=0)
+            Usage._base_manager.using(self.alias).bulk_create([first], ignore_conflicts=True)
+        raise Refused(Outcome.FULL)
+
+    def _give_back(self) -> None:
+        # Fixtures and hand-written SQL bypass the counter, so it may be 0 already.
+        self._own(Usage).filter(entity=self.entity, used__gt=0).update(used=models.F("used") - 1)
+
+    def _claim(self, claim: Claim, changes: Sequence[Change]) -> None:
+        same = self._own(IdempotencyKey).filter(actor=claim.actor, key=claim.key)
+        same.filter(created_at__lt=claim.expired_before).delete()
+        row = IdempotencyKey(
+            id=claim.id,
+            tenant=self.tenant,
+            actor=claim.actor,
+            key=claim.key,
+            fingerprint=claim.fingerprint,
+            row_ids=[str(change.id) for change in changes],
+            created_at=claim.at,
+        )
+        IdempotencyKey._base_manager.using(self.alias).bulk_create([row], ignore_conflicts=True)
+        if not same.filter(id=claim.id).exists():
+            raise Refused(Outcome.SEEN)
+
+    def _audit(self, changes: Sequence[Change], *, version: int | None = None) -> None:
+        entries = [
+            AuditEntry(
+                id=change.audit_id,
+                tenant=self.tenant,
+                entity=self.entity,
+                row_id=change.id,
+                op=change.op,
+                version=version or change.version,
+                patch=None if change.patch is None else json.loads(change.patch.text),
+                full=change.data.value if change.full and change.data else None,
+                actor=change.actor,
+                reason=change.reason,
+                context=change.context,
+                at=change.at,
+            )
+            for change in changes
+        ]
+        AuditEntry._base_manager.using(self.alias).bulk_create(entries, batch_size=500)

@@ -1,0 +1,166 @@
+"""The PostgreSQL back end: each hot write and ``get`` is one statement, one round trip, one commit.
+
+The SQL of entities lives here and nowhere else. It names its columns (with prepared plans ``*``
+breaks for good when another session adds one) and runs on Django's own cursor, so that routers,
+instrumentation and error classes stay Django's. A refusal is a count of 0, never an error: a
+caller's transaction stays usable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+
+from agentstore.core.guards import dump_json
+from agentstore.core.storage import translate_errors
+from agentstore.core.values import new_id
+from agentstore.entities.backend import Change, Claim, Outcome, RawRow
+from agentstore.entities.portable import PortableRows, Refused
+
+__all__ = ["PostgresRows"]
+
+#: Rows a statement: beyond it, one statement gains nothing and its parameters grow unwieldy.
+CHUNK = 500
+
+GET = """
+SELECT id, tenant, version, created_at, updated_at, deleted_at, data::text
+FROM {table}
+WHERE id = %s AND tenant = %s AND deleted_at IS {state}
+"""
+
+# The counter is taken first: its row lock makes the writers of one tenant and entity queue.
+INSERT = """
+WITH quota AS (
+  INSERT INTO agentstore_usage AS u (id, tenant, entity, used)
+  VALUES (%(usage_id)s, %(tenant)s::text, %(entity)s::text, %(places)s::int)
+  ON CONFLICT (tenant, entity) DO UPDATE SET used = u.used + EXCLUDED.used
+  WHERE u.used + EXCLUDED.used <= %(limit)s::bigint
+  RETURNING u.id
+), given AS (
+  SELECT g.id, g.audit_id, g.data::jsonb AS data
+  FROM unnest(%(ids)s::uuid[], %(audit_ids)s::uuid[], %(data)s::text[]) AS g (id, audit_id, data), quota
+), made AS (
+  INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)
+  SELECT id, %(tenant)s::text, data, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM given
+), noted AS (
+  INSERT INTO agentstore_auditentry
+    (id, tenant, entity, row_id, op, version, patch, actor, reason, context, at)
+  SELECT audit_id, %(tenant)s::text, %(entity)s::text, id, 'create', 1, data,
+    %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM given
+)
+SELECT count(id) FROM given
+"""
+
+UPDATE = """
+WITH changed AS (
+  UPDATE {table} SET data = %(data)s::jsonb, version = %(version)s::int, updated_at = %(at)s::timestamptz
+  WHERE id = %(id)s::uuid AND tenant = %(tenant)s::text AND version = %(seen)s::int AND deleted_at IS NULL
+  RETURNING id
+), noted AS (
+  INSERT INTO agentstore_auditentry
+    (id, tenant, entity, row_id, op, version, patch, "full", actor, reason, context, at)
+  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'update', %(version)s::int, %(patch)s::jsonb,
+    %(full)s::jsonb, %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM changed
+)
+SELECT count(id) FROM changed
+"""
+
+DELETE = """
+WITH gone AS (
+  UPDATE {table} SET deleted_at = %(at)s::timestamptz
+  WHERE id = %(id)s::uuid AND tenant = %(tenant)s::text AND deleted_at IS NULL
+    AND version = coalesce(%(seen)s::int, version)
+  RETURNING id, version
+), quota AS (
+  UPDATE agentstore_usage SET used = greatest(used - 1, 0) FROM gone
+  WHERE agentstore_usage.tenant = %(tenant)s::text AND entity = %(entity)s::text
+), noted AS (
+  INSERT INTO agentstore_auditentry (id, tenant, entity, row_id, op, version, actor, reason, context, at)
+  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'delete', version,
+    %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM gone
+)
+SELECT coalesce(max(version), 0) FROM gone
+"""
+
+
+class PostgresRows(PortableRows):
+    """Rows of one entity and tenant; what is not overridden is shared with the portable back end."""
+
+    def _run(self, sql: str, params: Any) -> tuple[Any, ...] | None:
+        connection = connections[self.alias]
+        table = connection.ops.quote_name(self.model._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(sql.replace("{table}", table), params)
+            row: tuple[Any, ...] | None = cursor.fetchone()
+        return row
+
+    @translate_errors
+    def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
+        sql = GET.replace("{state}", "NOT NULL" if deleted else "NULL")
+        row = self._run(sql, (id, self.tenant))
+        return None if row is None else RawRow._make(row)
+
+    @translate_errors
+    def insert(self, changes: Sequence[Change], limit: int, claim: Claim | None = None) -> Outcome:
+        if len(changes) > limit:  # the statement's INSERT arm does not look at the limit
+            return Outcome.FULL
+        if claim is None and len(changes) <= CHUNK:
+            return self._insert_chunk(changes, limit)
+
+        def work() -> None:
+            if claim is not None:
+                self._claim(claim, changes)
+            for start in range(0, len(changes), CHUNK):
+                outcome = self._insert_chunk(changes[start : start + CHUNK], limit)
+                if outcome is not Outcome.DONE:
+                    raise Refused(outcome)
+
+        return self._atomic(work)
+
+    def _insert_chunk(self, changes: Sequence[Change], limit: int) -> Outcome:
+        params = self._common(changes[0]) | {
+            "usage_id": new_id(),
+            "places": len(changes),
+            "limit": limit,
+            "ids": [change.id for change in changes],
+            "audit_ids": [change.audit_id for change in changes],
+            "data": [change.data.text if change.data else "{}" for change in changes],
+        }
+        return Outcome.DONE if self._count(INSERT, params) else Outcome.FULL
+
+    @translate_errors
+    def update(self, change: Change) -> Outcome:
+        data = change.data.text if change.data else "{}"
+        params = self._common(change) | {
+            "data": data,
+            "version": change.version,
+            "patch": change.patch.text if change.patch else None,
+            "full": data if change.full else None,
+        }
+        return Outcome.DONE if self._count(UPDATE, params) else Outcome.STALE
+
+    @translate_errors
+    def delete(self, change: Change) -> int:
+        return self._count(DELETE, self._common(change))
+
+    def _common(self, change: Change) -> dict[str, Any]:
+        return {
+            "tenant": self.tenant,
+            "entity": self.entity,
+            "id": change.id,
+            "audit_id": change.audit_id,
+            "seen": change.seen,
+            "actor": change.actor,
+            "reason": change.reason,
+            "context": dump_json(change.context) if change.context else "{}",
+            "at": change.at,
+        }
+
+    def _count(self, sql: str, params: dict[str, Any]) -> int:
+        row = self._run(sql, params)
+        return row[0] if row else 0
+
+

@@ -1,0 +1,249 @@
+"""The reading half of an entity's store, and what both halves share: codec, back end, rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from uuid import UUID
+
+from django.db import connections, router
+
+from agentstore.conf import settings
+from agentstore.core import errors, guards
+from agentstore.core.context import checked
+from agentstore.core.tenancy import check_tenant
+from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
+from agentstore.entities.backend import PageRequest, RawRow, RowBackend
+from agentstore.entities.codec import Codec, Document, exact_value
+from agentstore.entities.cursor import Position, binding_of, read_cursor, write_cursor
+from agentstore.entities.portable import PortableRows
+from agentstore.entities.postgres import PostgresRows
+from agentstore.entities.query import DEFAULT_LIMIT, MAX_LIMIT, Clause, Order, parse_filter, parse_limit, parse_order
+from agentstore.entities.schema import EntitySchema
+
+if TYPE_CHECKING:
+    from agentstore.entities.base import EntityModel
+
+__all__ = ["ReadingStore", "codec_of", "parse_id", "parse_version", "position_of", "to_row"]
+
+S = TypeVar("S", bound=EntitySchema)
+
+
+@functools.cache
+def codec_of(model: type[EntityModel]) -> Codec[Any]:
+    """Return the codec of an entity; it is made once."""
+    options = model.entity
+    return Codec(model.Schema, options.name, {*options.indexes, *options.sweep_indexes})
+
+
+def parse_id(id: object) -> UUID | None:
+    """Return ``id`` as a UUID; anything that is none is None, and so as unknown as a strange id."""
+    if isinstance(id, UUID):
+        return id
+    try:
+        return UUID(id) if isinstance(id, str) and len(id) in (32, 36) else None
+    except ValueError:
+        return None
+
+
+def parse_version(version: object, name: str) -> int | None:
+    """Return ``version``, an int or None.
+
+    Raises:
+        ValidationFailed: it is something else.
+    """
+    if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
+        guards.refuse(name, f"Expected a whole number, found {version!r:.100}.")
+    return version
+
+
+def to_row(codec: Codec[Any], raw: RawRow, *, changed: bool = False) -> EntityRow[Any]:
+    """Return a stored row as callers see it: decoded, or with the reasons why it can't be."""
+    data, plain, problems = codec.decode(raw.text)
+    return EntityRow(
+        id=raw.id,
+        tenant=raw.tenant,
+        version=raw.version,
+        created_at=raw.created_at,
+        updated_at=raw.updated_at,
+        deleted_at=raw.deleted_at,
+        data=data,
+        raw=plain,
+        changed=changed,
+        schema_errors=problems,
+    )
+
+
+def kind_of(value: object) -> str:
+    """Return the kind of an exact JSON value: text, boolean, number or other."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "text"
+    return "other" if value is None or isinstance(value, dict | list) else "number"
+
+
+def position_of(order: Order, raw: RawRow) -> Position:
+    """Return the place of a row in an order."""
+    value = exact_value(raw.text, order.field) if order.kind else None
+    return Position(
+        value=value if order.kind and kind_of(value) == order.kind else None,
+        created_at=raw.created_at,
+        updated_at=raw.updated_at,
+        id=raw.id,
+    )
+
+
+class ReadingStore(Generic[S]):
+    """Reads one tenant's rows of one entity."""
+
+    def __init__(
+        self,
+        model: type[EntityModel],
+        tenant: str,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        context: Mapping[str, JSONValue] | None = None,
+    ) -> None:
+        self.model = model
+        self.tenant = check_tenant(tenant)
+        self.name = model.entity.name
+        self._who = checked(actor=actor, reason=reason, context=context)
+
+    def __repr__(self) -> str:
+        return f"<EntityStore {self.name} of {self.tenant!r}>"
+
+    @property
+    def codec(self) -> Codec[S]:
+        """The entity's codec."""
+        return cast("Codec[S]", codec_of(self.model))
+
+    @property
+    def alias(self) -> str:
+        """The database of every statement: reads go where the writes go, so they see them."""
+        return router.db_for_write(self.model)
+
+    @property
+    def _rows(self) -> RowBackend:
+        alias = self.alias
+        single = connections[alias].vendor == "postgresql" and settings.BACKEND == "auto"
+        return (PostgresRows if single else PortableRows)(self.model, self.name, alias, self.tenant)
+
+    @property
+    def _limits(self) -> dict[str, int]:
+        return {"max_bytes": settings.MAX_ROW_BYTES, "max_depth": min(settings.MAX_DEPTH, guards.MAX_DEPTH)}
+
+    def get(self, id: UUID | str, *, version: int | None = None) -> EntityRow[S] | None:
+        """Return the live row of that id, or an earlier ``version`` of it rebuilt from the audit.
+
+        None when there is none, or when the audit of that version is gone.
+
+        Raises:
+            ValidationFailed: ``version`` is no int.
+        """
+        wanted, key = parse_version(version, "version"), parse_id(id)
+        raw = None if key is None else self._rows.get(key)
+        if raw is None or wanted is None or wanted == raw.version:
+            return None if raw is None else to_row(self.codec, raw)
+        return self._rebuild(raw, wanted)
+
+    def _rebuild(self, current: RawRow, version: int) -> EntityRow[S] | None:
+        """Apply the audited changes up to ``version``: from the last full row, each unset, then set."""
+        if not 1 <= version < current.version:
+            return None
+        data: JSONObject | None = None
+        last, at = 0, current.created_at
+        for number, patch, full, at in self._rows.replay(current.id, version):  # noqa: B007 - the last one's
+            if full is not None or number == 1:
+                data = full or patch
+            elif data is not None and patch is not None:
+                kept = {key: value for key, value in data.items() if key not in patch["unset"]}
+                data = {**kept, **patch["set"]}
+            last = number
+        if data is None or last != version:
+            return None
+        raw = current._replace(version=version, updated_at=at, text=guards.dump_json(data))
+        return to_row(self.codec, raw)
+
+    def query(
+        self,
+        filter: Mapping[str, JSONValue] | None = None,
+        *,
+        limit: int = DEFAULT_LIMIT,
+        order_by: str | None = None,
+        cursor: str | None = None,
+    ) -> Page[S]:
+        """Return a page of the live rows that match: last updated first unless ``order_by`` says so.
+
+        ``limit`` is clamped to 1..100. Pass ``next_cursor`` back as ``cursor`` for the next page.
+
+        Raises:
+            ValidationFailed: the filter, limit, order or cursor does not hold.
+        """
+        size = parse_limit(limit)
+        clauses, order = self._parse(filter, order_by)
+        return self._page(clauses, order, size, cursor)
+
+    def _parse(self, filter: object, order_by: object) -> tuple[tuple[Clause, ...], Order]:
+        return parse_filter(filter, self.codec.fields), parse_order(order_by, self.codec.fields)
+
+    def _page(self, clauses: tuple[Clause, ...], order: Order, size: int, cursor: str | None) -> Page[S]:
+        binding = binding_of(self.name, self.tenant, clauses, order) if cursor is not None else ""
+        position = read_cursor(binding, cursor) if cursor is not None else None
+        found = self._rows.page(PageRequest(clauses=clauses, order=order, size=size + 1, position=position))
+        rows = [to_row(self.codec, raw) for raw in found[:size]]
+        if len(found) <= size:
+            return Page(rows=rows, next_cursor=None, limit=size)
+        binding = binding or binding_of(self.name, self.tenant, clauses, order)
+        last = position_of(order, found[size - 1])
+        return Page(rows=rows, next_cursor=write_cursor(binding, last), limit=size)
+
+    def iterate(
+        self, filter: Mapping[str, JSONValue] | None = None, *, order_by: str | None = None
+    ) -> Iterator[EntityRow[S]]:
+        """Iterate over all live rows that match, page by page.
+
+        Raises:
+            ValidationFailed: the filter or the order does not hold.
+        """
+        return self._iterate(*self._parse(filter, order_by))
+
+    def _iterate(self, clauses: tuple[Clause, ...], order: Order) -> Iterator[EntityRow[S]]:
+        cursor = None
+        while True:
+            page = self._page(clauses, order, MAX_LIMIT, cursor)
+            yield from page.rows
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def count(self, filter: Mapping[str, JSONValue] | None = None) -> int:
+        """Count the live rows that match.
+
+        Raises:
+            ValidationFailed: the filter does not hold.
+        """
+        return self._rows.count(parse_filter(filter, self.codec.fields))
+
+    def usage(self) -> Usage:
+        """Return how many places the tenant uses and has; read from the counter, not counted."""
+        return Usage(used=self._rows.used(), capacity=self.model.entity.capacity(self.tenant))
+
+    def history(
+        self, id: UUID | str, *, limit: int | None = None, before: UUID | None = None
+    ) -> list[HistoryEntry]:
+        """Return the audited changes of a row, deleted or not, newest first; [] for an unknown id.
+
+        ``before`` is the ``id`` of the last entry of the page before.
+        """
+        key = parse_id(id)
+        return [] if key is None else self._rows.history(key, limit=limit, before=before)
+
+    def _not_found(self, id: object) -> errors.NotFound:
+        return errors.NotFound(f"There is no {self.name} row {str(id)[:100]}.", hint="It may have been deleted.")
+
+    def _made(self, document: Document, instance: S, **columns: Any) -> EntityRow[S]:
+        return EntityRow(tenant=self.tenant, data=instance, raw=document.value, changed=True, **columns)
+
