@@ -1,0 +1,35 @@
+"""Races on a real database: many threads at once, each with connections of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from django.db import connections
+
+__all__ = ["run_parallel"]
+
+T = TypeVar("T")
+
+
+def run_parallel(n: int, fn: Callable[[int], T], *, timeout: float = 120) -> list[T | Exception]:
+    """Call ``fn(0)`` to ``fn(n - 1)`` at the same moment and return what each returned or raised.
+
+    The test needs committed data: use the ``transactional_db`` fixture. An error is a value here,
+    because in a race a refusal is one of the expected outcomes; ``raise`` it if it is not.
+    """
+    barrier = Barrier(n, timeout=timeout)
+
+    def work(i: int) -> T | Exception:
+        barrier.wait()
+        try:
+            return fn(i)
+        except Exception as error:  # the caller judges it
+            return error
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(max_workers=n) as pool:
+        return [future.result(timeout=timeout) for future in [pool.submit(work, i) for i in range(n)]]
