@@ -61,8 +61,8 @@ def binary_folders() -> Iterator[tuple[str, Path]]:
         return
     for version in sorted(DEBIAN.glob("[1-9]*"), key=lambda path: int(path.name), reverse=True):
         yield "debian", version / "bin"
-    for folder in os.get_exec_path():
-        yield "PATH", Path(folder)
+    for entry in os.get_exec_path():
+        yield "PATH", Path(entry)
     spec = find_spec(WHEEL)  # found, not imported: importing it has side effects
     for package in (spec.submodule_search_locations or []) if spec else []:
         for folder in sorted(Path(package).glob("pginstall*"), reverse=True):

@@ -59,7 +59,8 @@ def make_binaries(folder: Path) -> Path:
 
 def answers(cluster: Cluster) -> str:
     with psycopg.connect(host=cluster.host, user="postgres", dbname="postgres") as conn:
-        return conn.execute("SELECT 'yes'").fetchone()[0]
+        row = conn.execute("SELECT 'yes'").fetchone()
+    return str(row and row[0])
 
 
 def alive(pid: int) -> bool:
