@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,9 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "agentstore",
-    *(app for app in ("project.desk", "project.reference") if find_spec(app)),
+    "project",
+    "project.desk",
+    "project.reference",
 ]
 
 MIDDLEWARE = [
@@ -114,4 +115,4 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-AGENTSTORE: dict[str, Any] = {}
+AGENTSTORE: dict[str, Any] = {"ACCESS": "project.access.CompanyAccess"}

@@ -1,0 +1,1 @@
+"""The demo's first app: what agents at a front desk keep for people."""

@@ -1,0 +1,1 @@
+"""The demo's second app: public tables, imported from files."""
