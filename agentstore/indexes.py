@@ -43,7 +43,9 @@ class FieldValue(Func):
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
         return self._render(self._POSTGRES, compiler)
 
-    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+    def as_sqlite(  # type: ignore[override]
+        self, compiler: SQLCompiler, connection: Any, **kwargs: Any
+    ) -> tuple[str, list[Any]]:
         return self._render(self._SQLITE, compiler)
 
     def _render(self, templates: dict[str, str], compiler: SQLCompiler) -> tuple[str, list[Any]]:
@@ -77,7 +79,9 @@ class EntityFieldIndex(Index):
             return Statement("SELECT 1", table=model._meta.db_table)
         return super().create_sql(model, schema_editor, using=using, **kwargs)
 
-    def remove_sql(self, model: type[Model], schema_editor: BaseDatabaseSchemaEditor, **kwargs: Any) -> Statement:
+    def remove_sql(  # type: ignore[override]
+        self, model: type[Model], schema_editor: BaseDatabaseSchemaEditor, **kwargs: Any
+    ) -> Statement:
         if schema_editor.connection.vendor != "postgresql":
             return Statement("SELECT 1", table=model._meta.db_table)
-        return super().remove_sql(model, schema_editor, **kwargs)
+        return super().remove_sql(model, schema_editor, **kwargs)  # type: ignore[return-value]

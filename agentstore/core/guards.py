@@ -24,7 +24,7 @@ __all__ = ["MAX_DEPTH", "check_size", "check_text", "dump_json", "parse_json", "
 MAX_DEPTH = 64
 #: CPython turns no integer of more than 4,300 digits into text or back (CVE-2020-10735).
 MAX_DIGITS = 4300
-_MAX_BITS = int(MAX_DIGITS * math.log2(10))
+_BOUND = 10**MAX_DIGITS
 
 
 def refuse(path: str, problem: str, hint: str = "") -> NoReturn:
@@ -80,7 +80,7 @@ def to_json(value: object, *, path: str = "", max_depth: int = MAX_DEPTH) -> JSO
 
 
 def _integer(value: int, path: str) -> int:
-    if value.bit_length() > _MAX_BITS:
+    if not -_BOUND < value < _BOUND:
         refuse(path, f"The number has more than {MAX_DIGITS:,} digits.")
     return int(value)
 
@@ -102,6 +102,8 @@ def _container(value: object, path: str, left: int) -> JSONValue:
 
 
 def _key(key: object, path: str) -> str:
+    if isinstance(key, enum.Enum):
+        key = key.value
     if not isinstance(key, str):
         refuse(path, f"The key {key!r} is no text: JSON objects have text keys.")
     return str(check_text(key, path))

@@ -46,6 +46,12 @@ class StoreQuerySet(models.QuerySet[M]):
     def create(self, **kwargs: Any) -> M:
         refuse_bypass(self.model, "objects.create()")
 
+    def get_or_create(self, defaults: Any = None, **kwargs: Any) -> tuple[M, bool]:
+        refuse_bypass(self.model, "objects.get_or_create()")
+
+    def update_or_create(self, defaults: Any = None, create_defaults: Any = None, **kwargs: Any) -> tuple[M, bool]:
+        refuse_bypass(self.model, "objects.update_or_create()")
+
     def for_tenant(self, tenant: str) -> StoreQuerySet[M]:
         """Return the rows of one tenant."""
         return self.filter(tenant=tenant)

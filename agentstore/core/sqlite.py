@@ -36,7 +36,8 @@ def _contains(data: str, contained: str) -> bool:
 
 
 def _number(data: str, key: str) -> str | None:
-    value = json.loads(data, parse_int=Decimal, parse_float=Decimal).get(key)
+    document = json.loads(data, parse_int=Decimal, parse_float=Decimal)
+    value = document.get(key) if isinstance(document, dict) else None
     return ordering.number_key(value) if isinstance(value, Decimal) else None
 
 

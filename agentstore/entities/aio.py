@@ -66,7 +66,7 @@ class AsyncTwins(Generic[S]):
         return await run(self._sync.usage)
 
     async def ahistory(
-        self, id: UUID | str, *, limit: int | None = None, before: UUID | None = None
+        self, id: UUID | str, *, limit: int | None = None, before: UUID | str | None = None
     ) -> list[HistoryEntry]:
         """Do what ``history`` does."""
         return await run(self._sync.history, id, limit=limit, before=before)

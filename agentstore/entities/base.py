@@ -15,7 +15,7 @@ from django.db import models
 from django.db.models.base import ModelBase
 from pydantic import BaseModel
 
-from agentstore.core.models import StoreModel, StoreQuerySet
+from agentstore.core.models import StoreModel
 from agentstore.core.values import EntityRow, JSONValue
 from agentstore.entities.options import EntityOptions, build_indexes, read_options
 from agentstore.entities.schema import EntitySchema
@@ -64,7 +64,7 @@ class EntityBase(ModelBase):
             table = getattr(meta, "db_table", "") or f"{_app_label(name, meta, ns)}_{name.lower()}"
             own = list(getattr(meta, "indexes", ()))
             meta.indexes = [*own, *build_indexes(table, _complete(name, schema), options)]  # type: ignore[attr-defined]
-        if "default_permissions" not in vars(ns.get("Meta") or object):
+        if not hasattr(base, "default_permissions"):
             meta.default_permissions = ("add", "change", "delete", "view", "undelete")  # type: ignore[attr-defined]
         return meta
 
@@ -105,8 +105,6 @@ class EntityModel(StoreModel, metaclass=EntityBase):
     updated_at = models.DateTimeField(editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
 
-    objects = StoreQuerySet.as_manager()
-
     class Meta:
         abstract = True
 
@@ -117,7 +115,8 @@ class EntityModel(StoreModel, metaclass=EntityBase):
         )
 
     def __str__(self) -> str:
-        text = next((value for value in (self.data or {}).values() if isinstance(value, str) and value), "")
+        values = self.data.values() if isinstance(self.data, dict) else ()  # no dict: spoiled by hand
+        text = next((value for value in values if isinstance(value, str) and value), "")
         return text[:100] or str(self.pk)
 
     @overload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from django.core import checks
 from pydantic import BaseModel, SecretBytes, SecretStr
@@ -13,6 +13,7 @@ from pydantic import BaseModel, SecretBytes, SecretStr
 from agentstore.core.models import StoreQuerySet
 from agentstore.entities.base import EntityModel
 from agentstore.entities.fields import SchemaField, fields_of, schema_json
+from agentstore.entities.options import KEY_RE
 from agentstore.entities.query import SYSTEM_FIELDS
 from agentstore.entities.registry import all_entities
 from agentstore.entities.schema import EntitySchema
@@ -20,7 +21,6 @@ from agentstore.entities.schema import EntitySchema
 __all__ = ["check_entities"]
 
 NAME_RE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
-KEY_RE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 LONGEST = 40
 #: Taken by the generic set of tools.
 RESERVED_NAMES = frozenset({"entity"})
@@ -55,7 +55,7 @@ def _check(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
 
 def _check_name(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
     name = model.entity.name
-    if not isinstance(name, str) or not NAME_RE.fullmatch(name) or len(name) > LONGEST or name in RESERVED_NAMES:
+    if not NAME_RE.fullmatch(name) or len(name) > LONGEST or name in RESERVED_NAMES:
         hint = f"Use small letters, digits and _, at most {LONGEST}, starting with a letter; 'entity' is taken."
         yield _error(model, 102, f"{name!r} is no entity name.", hint)
     if not model.entity.description.strip():
@@ -79,9 +79,12 @@ def _check_columns(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
         if field.name not in own and not (field.auto_created and not field.concrete):
             hint = "Declare it in the Schema: rows live in the JSON field."
             yield _error(model, 105, f"the column {field.name!r} is not the entity's own.", hint)
-    if not isinstance(model._default_manager.get_queryset(), StoreQuerySet):
-        hint = "Leave the manager out, or derive its queryset from StoreQuerySet."
-        yield _error(model, 106, "its default manager would let writes pass the store.", hint)
+    for manager in model._meta.managers:
+        if not isinstance(manager.get_queryset(), StoreQuerySet):
+            hint = "Leave the manager out, or derive its queryset from StoreQuerySet."
+            yield _error(model, 106, f"the manager {manager.name!r} would let writes pass the store.", hint)
+    if model._meta.base_manager_name:
+        yield _error(model, 106, "the store itself needs Django's base manager.", "Remove Meta.base_manager_name.")
 
 
 def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Iterator[checks.CheckMessage]:
@@ -106,7 +109,7 @@ def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Itera
 
 
 def _secret(annotation: Any) -> bool:
-    return annotation in (SecretStr, SecretBytes)
+    return annotation in (SecretStr, SecretBytes) or any(map(_secret, get_args(annotation)))
 
 
 def _nested(schema: type[BaseModel]) -> list[type[BaseModel]]:

@@ -34,7 +34,9 @@ class Condition(Func):
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
         return self._render(self.postgres, compiler)
 
-    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
+    def as_sqlite(  # type: ignore[override]
+        self, compiler: SQLCompiler, connection: Any, **kwargs: Any
+    ) -> tuple[str, list[Any]]:
         return self._render(self.sqlite, compiler)
 
     def _render(self, template: str, compiler: SQLCompiler) -> tuple[str, list[Any]]:

@@ -34,7 +34,7 @@ class Position:
 
 def binding_of(entity: str, tenant: str, clauses: Iterable[Clause], order: Order) -> str:
     """Return what a cursor is bound to, as a short digest."""
-    text = guards.dump_json([entity, tenant, sorted(fingerprint_of(clauses).items()), str(order)])
+    text = guards.dump_json([entity, tenant, fingerprint_of(clauses), str(order)])
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 

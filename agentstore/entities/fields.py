@@ -72,8 +72,8 @@ class SchemaField:
     def adapter(self) -> TypeAdapter[Any]:
         """Validate a filter's operand: the field's type without its constraints, or null."""
         # ``rebuild_annotation`` puts validators and serializers of the field back on its type.
-        return TypeAdapter(
-            Union[_unconstrained(self.info.rebuild_annotation()), None],  # noqa: UP007
+        return TypeAdapter[Any](
+            Union[_unconstrained(self.info.rebuild_annotation()), None],  # type: ignore[arg-type]  # noqa: UP007
             config=ConfigDict(strict=True, allow_inf_nan=False),
         )
 
@@ -122,7 +122,7 @@ def _kinds(part: JSONObject, root: JSONObject) -> Iterator[str]:
     if "$ref" in part:
         yield from _kinds(root["$defs"][part["$ref"].rsplit("/", 1)[1]], root)
     elif "anyOf" in part or "oneOf" in part:
-        for option in part.get("anyOf", part.get("oneOf")):
+        for option in part.get("anyOf") or part["oneOf"]:
             yield from _kinds(option, root)
     elif "const" in part or "enum" in part:
         for value in part.get("enum", [part.get("const")]):

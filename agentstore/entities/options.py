@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -15,10 +16,12 @@ from pydantic import BaseModel
 from agentstore.entities.fields import fields_of
 from agentstore.indexes import EntityFieldIndex
 
-__all__ = ["DEFAULT_ROWS", "EntityOptions", "build_indexes", "read_options"]
+__all__ = ["DEFAULT_ROWS", "KEY_RE", "EntityOptions", "build_indexes", "read_options"]
 
 #: How many live rows a tenant may have where a declaration says nothing.
 DEFAULT_ROWS = 10_000
+#: What a stored key may be: it is written into SQL, query strings and tools.
+KEY_RE = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +58,9 @@ def read_options(model_name: str, declared: type | None, docstring: str | None) 
         given[name] = _names(model_name, name, given.get(name, ()))
     given.setdefault("name", model_name.lower())
     given.setdefault("description", inspect.cleandoc(docstring or ""))
+    for name in ("name", "description"):
+        if not isinstance(given[name], str):
+            raise ImproperlyConfigured(f"{model_name}.Entity.{name} must be text, found {given[name]!r}.")
     return EntityOptions(**given)
 
 
@@ -94,7 +100,7 @@ def _field_indexes(table: str, schema: type[BaseModel], options: EntityOptions) 
             tenant=tenant,
         )
         for name, tenant in wanted
-        if name in known and known[name].indexable
+        if name in known and known[name].indexable and KEY_RE.fullmatch(name)
     ]
 
 

@@ -232,7 +232,7 @@ class PortableRows:
 
     def _claim(self, claim: Claim, changes: Sequence[Change]) -> None:
         same = self._own(IdempotencyKey).filter(actor=claim.actor, key=claim.key)
-        same.filter(created_at__lt=claim.expired_before).delete()
+        same.filter(created_at__lt=claim.expired_before)._raw_delete(self.alias)
         row = IdempotencyKey(
             id=claim.id,
             tenant=self.tenant,

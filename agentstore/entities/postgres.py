@@ -24,6 +24,8 @@ __all__ = ["PostgresRows"]
 
 #: Rows a statement: beyond it, one statement gains nothing and its parameters grow unwieldy.
 CHUNK = 500
+#: The most that a counter holds.
+MAX_COUNT = 2**31 - 1
 
 GET = """
 SELECT id, tenant, version, created_at, updated_at, deleted_at, data::text
@@ -124,7 +126,7 @@ class PostgresRows(PortableRows):
         params = self._common(changes[0]) | {
             "usage_id": new_id(),
             "places": len(changes),
-            "limit": limit,
+            "limit": min(limit, MAX_COUNT),
             "ids": [change.id for change in changes],
             "audit_ids": [change.audit_id for change in changes],
             "data": [change.data.text if change.data else "{}" for change in changes],

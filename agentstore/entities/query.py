@@ -235,6 +235,6 @@ def _system_operand(kind: str, value: object) -> Any:
         guards.refuse("", f"{value!r:.100} is no id.")
 
 
-def fingerprint_of(clauses: Iterable[Clause]) -> JSONObject:
-    """Return a JSON object that is equal for equal filters, whatever their order."""
-    return {f"{clause.field}__{clause.op}": guards.to_json(clause.value) for clause in clauses}
+def fingerprint_of(clauses: Iterable[Clause]) -> list[str]:
+    """Return texts that are the same for the same filters, whatever the order of their clauses."""
+    return sorted(guards.dump_json([c.field, c.op, guards.to_json(c.value)]) for c in clauses)

@@ -232,16 +232,24 @@ class ReadingStore(Generic[S]):
         return Usage(used=self._rows.used(), capacity=self.model.entity.capacity(self.tenant))
 
     def history(
-        self, id: UUID | str, *, limit: int | None = None, before: UUID | None = None
+        self, id: UUID | str, *, limit: int | None = None, before: UUID | str | None = None
     ) -> list[HistoryEntry]:
         """Return the audited changes of a row, deleted or not, newest first; [] for an unknown id.
 
-        ``before`` is the ``id`` of the last entry of the page before.
-        """
-        key = parse_id(id)
-        return [] if key is None else self._rows.history(key, limit=limit, before=before)
+        ``limit`` is at least 1; ``before`` is the ``id`` of the last entry of the page before.
 
-    def _not_found(self, id: object) -> errors.NotFound:
+        Raises:
+            ValidationFailed: ``limit`` is no int.
+        """
+        key, last = parse_id(id), parse_id(before)
+        if limit is not None:
+            limit = max(parse_version(limit, "limit") or 0, 1)
+        if key is None or (before is not None and last is None):
+            return []
+        return self._rows.history(key, limit=limit, before=last)
+
+    def not_found(self, id: object) -> errors.NotFound:
+        """Return the error for an id that the tenant does not have, whoever else may have it."""
         return errors.NotFound(f"There is no {self.name} row {str(id)[:100]}.", hint="It may have been deleted.")
 
     def _made(self, document: Document, instance: S, **columns: Any) -> EntityRow[S]:

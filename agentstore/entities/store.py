@@ -78,6 +78,8 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
             QuotaExceeded: the tenant has too few places left.
             Conflict: the key was used with other data.
         """
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            guards.refuse("", f"Expected a list of objects, found {type(items).__name__}.")
         items = list(items)
         encoded = self._encode_all(items)
         return self._insert(encoded, "create_many", items, idempotency_key, who) if encoded else []
@@ -124,7 +126,8 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
     def _claim(self, key: str, call: str, given: object, acting: Acting, at: datetime) -> Claim:
         if not check_label(key, "idempotency_key", longest=255):
             guards.refuse("idempotency_key", "The key is empty.")
-        text = json.dumps([self.name, call, guards.to_json(given)], sort_keys=True)
+        plain = guards.to_json(given, max_depth=guards.MAX_DEPTH + 1)  # a list of items is one level more
+        text = json.dumps([self.name, call, plain], sort_keys=True)
         return Claim(
             id=new_id(),
             actor=acting.actor,
@@ -147,7 +150,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         """Return a row as its create returned it, whatever became of it since."""
         created = [entry for entry in self._rows.history(id, limit=None, before=None) if entry.op == "create"]
         if not created or created[0].patch is None:
-            raise self._not_found(id)
+            raise self.not_found(id)
         at, text = created[0].at, guards.dump_json(created[0].patch)
         raw = RawRow(id, self.tenant, 1, at, at, None, text)
         return to_row(self.codec, raw)
@@ -173,8 +176,10 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
             TooLarge: the row would be over ``MAX_ROW_BYTES``.
         """
         fields, names = self._check_patch({} if patch is None else patch, unset)
-        decide = partial(self.codec.merge, patch=fields, unset=names, **self._limits)
-        return self._swap(id, decide, expected_version, who)
+        limits = self._limits
+        return self._swap(
+            id, lambda text: self.codec.merge(text, fields, names, **limits), expected_version, who
+        )
 
     def replace(
         self, id: UUID | str, data: object, *, expected_version: int | None = None, **who: Unpack[Who]
@@ -187,9 +192,11 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
             Conflict: the row is not at ``expected_version``.
             TooLarge: the row is over ``MAX_ROW_BYTES``.
         """
-        instance, document = self.codec.encode(data, **self._limits)
-        decide = partial(self.codec.replacement, instance=instance, document=document, **self._limits)
-        return self._swap(id, decide, expected_version, who)
+        limits = self._limits
+        given = self.codec.guard(data, **limits)
+        return self._swap(
+            id, lambda text: self.codec.replacement(text, given, **limits), expected_version, who
+        )
 
     def _check_patch(self, patch: object, unset: Iterable[str]) -> tuple[JSONObject, list[str]]:
         if not isinstance(patch, Mapping):
@@ -219,12 +226,14 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         """Decide on what the row is now and write only if it still is that; else decide anew."""
         expected, key = parse_version(expected_version, "expected_version"), parse_id(id)
         acting = resolve(**who, default=self._who)
+        current = None
         for attempt in range(ATTEMPTS):
             raw = None if key is None else self._rows.get(key)
             if raw is None:
-                raise self._not_found(id)
+                raise self.not_found(id)
             if expected is not None and raw.version != expected:
                 raise self._stale(raw, expected)
+            current = raw.version
             instance, document, patch = decide(raw.text)
             if patch is None:
                 return to_row(self.codec, raw)
@@ -239,9 +248,9 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
                 return self._made(document, instance, **columns)
             time.sleep(random.uniform(0, 0.002 * attempt))  # noqa: S311 - spreads writers, guards nothing
         raise errors.Conflict(
-            f"{self.name} row {raw.id} changed {ATTEMPTS} times while it was being written.",
+            f"{self.name} row {key} changed {ATTEMPTS} times while it was being written.",
             hint="Try again later.",
-            current_version=raw.version,
+            current_version=current,
         )
 
     def delete(self, id: UUID | str, *, expected_version: int | None = None, **who: Unpack[Who]) -> bool:
@@ -255,15 +264,18 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         acting = resolve(**who, default=self._who)
         if key is None:
             return False
-        change = self._change("delete", key, 0, acting, now(), seen=expected)
-        version = self._rows.delete(change)
-        if version:
-            self._announce([change], version=version)
-            return True
-        raw = None if expected is None else self._rows.get(key)
-        if raw is not None and expected is not None and raw.version != expected:
-            raise self._stale(raw, expected)
-        return False
+        while True:
+            change = self._change("delete", key, 0, acting, now(), seen=expected)
+            version = self._rows.delete(change)
+            if version:
+                self._announce([change], version=version)
+                return True
+            raw = None if expected is None else self._rows.get(key)
+            if raw is None or expected is None:
+                return False
+            if raw.version != expected:
+                raise self._stale(raw, expected)
+            # It got to that version in between: delete it now.
 
     def undelete(self, id: UUID | str, **who: Unpack[Who]) -> EntityRow[S]:
         """Bring a deleted row back, at the version it had; a live row is returned as it is.
@@ -274,7 +286,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         """
         key, acting = parse_id(id), resolve(**who, default=self._who)
         if key is None:
-            raise self._not_found(id)
+            raise self.not_found(id)
         deleted = self._rows.get(key, deleted=True)
         if deleted is not None:
             limit = self.model.entity.capacity(self.tenant)
@@ -287,7 +299,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
                 return to_row(self.codec, deleted._replace(deleted_at=None), changed=True)
         live = self._rows.get(key)
         if live is None:
-            raise self._not_found(id)
+            raise self.not_found(id)
         return to_row(self.codec, live)
 
     def _change(
