@@ -6,6 +6,8 @@ Pure Python: this module imports without Django. Every value is a frozen, keywor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -20,6 +22,7 @@ __all__ = [
     "JSONValue",
     "Page",
     "Usage",
+    "clock_at",
     "new_id",
     "now",
 ]
@@ -37,9 +40,28 @@ def new_id() -> UUID:
     return compat.uuid7()
 
 
+_clock: ContextVar[datetime | None] = ContextVar("agentstore_clock", default=None)
+
+
 def now() -> datetime:
     """Return the present time, aware, in UTC, with microseconds."""
-    return datetime.now(UTC)
+    return _clock.get() or datetime.now(UTC)
+
+
+@contextmanager
+def clock_at(moment: datetime) -> Iterator[None]:
+    """Let every store call inside the block happen at ``moment``, an aware datetime.
+
+    For records that are older than their row here (a move from another system, sample data) and
+    for tests; ids are still made from the real time.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"clock_at() needs an aware datetime, found {moment!r}.")
+    token = _clock.set(moment.astimezone(UTC))
+    try:
+        yield
+    finally:
+        _clock.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
