@@ -25,6 +25,7 @@ __all__ = [
     "clock_at",
     "new_id",
     "now",
+    "utc_text",
 ]
 
 #: A JSON value as ``json.loads`` gives it.
@@ -62,6 +63,11 @@ def clock_at(moment: datetime) -> Iterator[None]:
         yield
     finally:
         _clock.reset(token)
+
+
+def utc_text(at: datetime) -> str:
+    """Return a time as surfaces show it: UTC, fixed width, such as ``2026-01-31T09:00:00.000000Z``."""
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,0 +1,89 @@
+"""The conditions that a request may carry: ``If-Match`` and ``If-None-Match``, on version numbers.
+
+An entity tag is the version in quotes. Tags are compared without the ``W/`` that proxies add.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agentstore.core.errors import Conflict
+
+__all__ = ["Preconditions", "etag"]
+
+_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+#: What ``etag`` makes; anything else can't be a version.
+_VERSION = re.compile(r"[1-9][0-9]{0,9}")
+
+
+def etag(version: int) -> str:
+    """Return the entity tag of a version."""
+    return f'"{version}"'
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Preconditions:
+    """The two headers as they were sent; None where one was not."""
+
+    if_match: str | None = None
+    if_none_match: str | None = None
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> Preconditions:
+        """Return what a request's headers say."""
+        return cls(if_match=headers.get("If-Match"), if_none_match=headers.get("If-None-Match"))
+
+    @property
+    def given(self) -> bool:
+        """True where a conflict means that a condition failed: 412, not 409."""
+        return self.if_match is not None or self.if_none_match is not None
+
+    @property
+    def creates_only(self) -> bool:
+        """True where the request wants to make something new and nothing else."""
+        return self.if_none_match is not None and self.if_none_match.strip() == "*"
+
+    def unchanged(self, version: int) -> bool:
+        """Tell whether a reader has this version already: 304."""
+        return self.if_none_match is not None and _names(self.if_none_match, version)
+
+    def expected(self, current: Callable[[], int | None]) -> int | None:
+        """Return the version that a write must meet; None where any will do.
+
+        ``current`` reads the present version (None: there is no such thing), and is asked only where
+        the headers name more than one version.
+
+        Raises:
+            Conflict: the present version is none that the headers allow.
+        """
+        if not self.given:
+            return None
+        if self.if_none_match is None and self.if_match is not None:
+            if self.if_match.strip() == "*":
+                return None
+            tags = _TAG.findall(self.if_match)
+            if len(tags) == 1 and _VERSION.fullmatch(tags[0]) and _TAG.fullmatch(self.if_match.strip()):
+                return int(tags[0])
+        version = current()
+        if version is not None:
+            self._check(version)
+        return version
+
+    def _check(self, version: int) -> None:
+        refused = ""
+        if self.if_match is not None and not _names(self.if_match, version):
+            refused = "If-Match does not name that version"
+        elif self.if_none_match is not None and _names(self.if_none_match, version):
+            refused = "If-None-Match excludes it"
+        if refused:
+            raise Conflict(
+                f"This is at version {version}, and {refused}.",
+                hint=f"Read it again and reapply your change; its tag is {etag(version)} now.",
+                current_version=version,
+            )
+
+
+def _names(header: str, version: int) -> bool:
+    return header.strip() == "*" or str(version) in _TAG.findall(header)
