@@ -1,0 +1,192 @@
+"""The guards: what no database should meet is refused with the path of the offender."""
+
+from __future__ import annotations
+
+import enum
+import json
+import uuid
+from collections import OrderedDict
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from agentstore.core import guards
+from agentstore.core.errors import TooLarge, ValidationFailed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+class Color(enum.Enum):
+    RED = "red"
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Word(str, enum.Enum):
+    YES = "yes"
+
+
+class Inner(BaseModel):
+    at: datetime | None = None
+    made_by: str = Field(default="", alias="madeBy")
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+@given(JSON)
+def test_json_is_returned_as_it_is(value):
+    assert guards.to_json(value) == value
+    assert json.loads(guards.dump_json(guards.to_json(value))) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Color.RED, "red"),
+        (Level.HIGH, 3),
+        (Word.YES, "yes"),
+        ({Word.YES: 1}, {"yes": 1}),
+        ((1, 2), [1, 2]),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset({"b", "a"}), ["a", "b"]),
+        (OrderedDict(a=1), {"a": 1}),
+        (Decimal("1.10"), "1.10"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (datetime(2026, 1, 2, 3, tzinfo=UTC), "2026-01-02T03:00:00Z"),
+        (timedelta(minutes=1), "PT1M"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (b"abc", "abc"),
+        (Inner(madeBy="x"), {"at": None, "madeBy": "x"}),
+        ([Inner()], [{"at": None, "madeBy": ""}]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_python_values_get_their_customary_json_form(value, expected):
+    found = guards.to_json(value)
+
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "problem"),
+    [
+        ("a\0b", "", "NUL character at position 1"),
+        ({"a": ["x", "\0"]}, "a.1", "NUL character at position 0"),
+        ({"a": {"b": "\ud800"}}, "a.b", "lone surrogate at position 0"),
+        ({"a": "é\udfff"}, "a", "lone surrogate at position 1"),
+        ({"a": {"\0": 1}}, "a", "NUL"),
+        ({"\ud800": 1}, "", "surrogate"),
+        ({"a": float("nan")}, "a", "nan is not a JSON number"),
+        ([float("inf")], "0", "inf is not a JSON number"),
+        ([1, -float("inf")], "1", "-inf is not a JSON number"),
+        ({"a": {1: 2}}, "a", "The key 1 is no text"),
+        ({None: 2}, "", "no text"),
+        ({"a": object()}, "a", "A object has no JSON form"),
+        ({"a": b"\xff"}, "a", "A bytes has no JSON form"),
+        ({"a": 10**4300}, "a", "more than 4,300 digits"),
+        ({"a": -(10**4300)}, "a", "more than 4,300 digits"),
+        ({"a": lambda: 1}, "a", "no JSON form"),
+    ],
+    ids=range(16),
+)
+def test_the_offender_is_named_by_its_path(value, path, problem):
+    with pytest.raises(ValidationFailed, match=problem) as info:
+        guards.to_json(value)
+
+    assert list(info.value.errors) == [path]
+    assert info.value.message.startswith(path)
+
+
+def test_a_number_may_have_exactly_4300_digits():
+    longest = 10**4300 - 1
+
+    assert guards.to_json(longest) == longest
+    assert json.loads(guards.dump_json(-longest)) == -longest
+
+
+def test_nesting_stops_at_64_levels():
+    assert guards.to_json(nested(64)) == nested(64)
+
+    with pytest.raises(ValidationFailed, match="nested too deeply") as info:
+        guards.to_json({"a": nested(64)})
+
+    assert list(info.value.errors) == ["a" + ".0" * 63]
+
+
+def test_a_structure_that_holds_itself_is_refused():
+    value = {}
+    value["a"] = value
+
+    with pytest.raises(ValidationFailed, match="nested too deeply"):
+        guards.to_json(value)
+
+
+def test_the_same_bytes_for_the_same_set_under_every_hash_seed():
+    assert guards.to_json({"b", "a", "c"}) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["", "a", "é", "\U0001f600", "\ue000", "\x01"])
+def test_text_is_returned_as_it_is(text):
+    assert guards.check_text(text, "x") is text
+
+
+@pytest.mark.parametrize("value", [None, 5, b"a", ["a"]], ids=repr)
+def test_what_is_no_text_is_refused(value):
+    with pytest.raises(ValidationFailed, match=f"Expected text, found {type(value).__name__}") as info:
+        guards.check_text(value, "x.y")
+
+    assert list(info.value.errors) == ["x.y"]
+
+
+@pytest.mark.parametrize("text", ["x" * 10, "é" * 5])
+def test_size_counts_bytes(text):
+    guards.check_size(text, limit=10, what="The row")
+
+    with pytest.raises(TooLarge, match="The row has 10 bytes; the limit is 9"):
+        guards.check_size(text, limit=9, what="The row")
+
+
+@given(JSON)
+def test_a_text_is_parsed_as_json_does(value):
+    assert guards.parse_json(guards.dump_json(value)) == value
+    assert guards.parse_json(guards.dump_json(value).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b'{"a": "\xff"}', "not valid UTF-8: byte 7"),
+        ('{"a": 1, "b": 2, "a": 3}', "The key 'a' occurs twice"),
+        ('[{"x": {"b": 1, "b": 1}}]', "The key 'b' occurs twice"),
+        ("NaN", "NaN is not a JSON number"),
+        ("[-Infinity]", "-Infinity is not a JSON number"),
+        ("{", "not JSON"),
+        ("", "not JSON: Expecting value at line 1, column 1"),
+        ("1" * 5000, "more than 4,300 digits"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+    ids=["utf-8", "twice", "twice-inside", "nan", "infinity", "open", "empty", "digits", "depth"],
+)
+def test_a_text_is_parsed_strictly(raw, problem):
+    with pytest.raises(ValidationFailed, match=problem) as info:
+        guards.parse_json(raw)
+
+    assert list(info.value.errors) == [""]

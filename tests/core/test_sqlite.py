@@ -1,0 +1,82 @@
+"""The functions that SQLite gets: on every connection, in every thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from threading import Thread
+from types import SimpleNamespace
+
+import pytest
+from django.db import connection, connections
+
+from agentstore.core import sqlite
+
+
+@pytest.fixture
+def plain():
+    """A bare connection with the functions on it."""
+    raw = sqlite3.connect(":memory:")
+    sqlite._on_connect(sender=None, connection=SimpleNamespace(vendor="sqlite", connection=raw))
+    yield lambda sql, *params: raw.execute(sql, params).fetchone()[0]
+    raw.close()
+
+
+@pytest.mark.parametrize(
+    ("data", "contained", "expected"),
+    [('{"a": 1.0}', '{"a": 1}', 1), ('{"a": 1}', '{"b": 1}', 0), ("[1]", "1", 1), ("5", '{"a": 1}', 0)],
+)
+def test_containment(plain, data, contained, expected):
+    assert plain("SELECT AGENTSTORE_CONTAINS(?, ?)", data, contained) == expected
+
+
+@pytest.mark.parametrize(
+    "data", ['{"a": "1"}', '{"a": true}', '{"a": null}', '{"b": 1}', "[1]", "5", "null", '"a"']
+)
+def test_no_number_is_null(plain, data):
+    """Whatever a hand wrote into a row, no function raises: one row must not poison a page."""
+    assert plain("SELECT AGENTSTORE_NUMBER(?, 'a')", data) is None
+
+
+def test_numbers_compare_as_numbers(plain):
+    sql = "SELECT AGENTSTORE_NUMBER(?, 'a') < AGENTSTORE_NUMBER(?, 'a')"
+
+    assert plain(sql, '{"a": 9}', '{"a": 10}') == 1
+    assert plain(sql, '{"a": 9007199254740993}', '{"a": 9007199254740992}') == 0
+
+
+def test_folding(plain):
+    assert plain("SELECT AGENTSTORE_FOLD(?)", "ÄÖÜß") == "äöüß"
+    assert plain("SELECT AGENTSTORE_FOLD(NULL)") is None
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="says something about SQLite")
+def test_connections_of_other_threads_have_them(db):
+    found = []
+
+    def work():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT AGENTSTORE_FOLD('Ä')")
+            found.append(cursor.fetchone()[0])
+        connections.close_all()
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert found == ["ä"]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="says something about SQLite")
+def test_a_connection_that_was_open_before_gets_them(db):
+    connection.ensure_connection()
+    connection.connection.create_function("AGENTSTORE_FOLD", 1, None)
+
+    sqlite.register()
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT AGENTSTORE_FOLD('Ä')")
+        assert cursor.fetchone()[0] == "ä"
+
+
+def test_other_databases_are_left_alone():
+    sqlite._on_connect(sender=None, connection=SimpleNamespace(vendor="postgresql", connection=None))

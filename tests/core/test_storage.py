@@ -1,0 +1,85 @@
+"""Database errors: translated, logged, never shown."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, ProgrammingError
+from django.db.backends.utils import CursorWrapper
+
+from agentstore.core.errors import NotFound, StorageFailed
+from agentstore.core.storage import translate_errors
+from tests.testapp.models import Task
+
+
+@translate_errors
+def fail(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [
+        (OperationalError, True),
+        (InterfaceError, True),
+        (DataError, False),
+        (IntegrityError, False),
+        (ProgrammingError, False),
+    ],
+)
+def test_a_database_error_becomes_a_storage_error_without_its_text(error, retryable, caplog):
+    with pytest.raises(StorageFailed) as info:
+        fail(error('relation "secret" at SELECT 1'))
+
+    assert info.value.retryable is retryable
+    assert "secret" not in str(info.value.as_dict())
+    assert info.value.hint == ("Try again later." if retryable else "The cause is in the server's log.")
+    assert isinstance(info.value.__cause__, error)
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert 'relation "secret"' in caplog.text
+
+
+@pytest.mark.parametrize("error", [NotFound("no"), KeyError("x")], ids=["ours", "python"])
+def test_other_errors_pass(error):
+    with pytest.raises(type(error)):
+        fail(error)
+
+
+def test_what_a_call_returns_passes():
+    assert translate_errors(len)("abc") == 3
+
+
+def test_a_broken_database_is_a_storage_error_in_every_store_method(db, monkeypatch):
+    store = Task.store("acme")
+    row = store.create({"text": "a"})
+
+    def broken(self, sql, params=None):
+        raise OperationalError("could not connect to 10.0.0.1")
+
+    calls = [
+        lambda: store.get(row.id),
+        lambda: store.get(row.id, version=1),
+        lambda: store.query(),
+        lambda: list(store.iterate()),
+        lambda: store.count(),
+        lambda: store.usage(),
+        lambda: store.history(row.id),
+        lambda: store.create({"text": "b"}),
+        lambda: store.create({"text": "b"}, idempotency_key="k"),
+        lambda: store.create_many([{"text": "b"}]),
+        lambda: store.update(row.id, {"text": "b"}),
+        lambda: store.replace(row.id, {"text": "b"}),
+        lambda: store.delete(row.id),
+        lambda: store.undelete(row.id),
+        lambda: list(Task.sweep(reason="tests")),
+    ]
+
+    with monkeypatch.context() as broken_for_now:
+        broken_for_now.setattr(CursorWrapper, "execute", broken)
+        broken_for_now.setattr(CursorWrapper, "executemany", broken)
+        for call in calls:
+            with pytest.raises(StorageFailed) as info:
+                call()
+            assert info.value.retryable
+            assert "10.0.0.1" not in str(info.value.as_dict())
