@@ -26,8 +26,12 @@ def run_python(
     command = ["-c", *arguments] if len(arguments) == 1 else [*arguments]
     done = subprocess.run(
         [sys.executable, "-W", "error", *command],
-        cwd=cwd, env={**inherited, "PYTHONPATH": path, **environ}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=cwd,
+        env={**inherited, "PYTHONPATH": path, **environ},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     if check and done.returncode:
         raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from agentstore.core.values import JSONObject
@@ -56,7 +56,8 @@ class SchemaField:
     def orderable(self) -> bool:
         """True where the stored order is the order of the values: not for Decimal or a plain datetime."""
         return self.scalar and not (
-            self.base is Decimal or (isinstance(self.base, type) and issubclass(self.base, datetime) and not self.utc)
+            self.base is Decimal
+            or (isinstance(self.base, type) and issubclass(self.base, datetime) and not self.utc)
         )
 
     @property
@@ -178,7 +179,9 @@ def _unconstrained(annotation: Any) -> Any:
 
 
 def _constrains(mark: object) -> bool:
-    module = type(mark).__module__
-    if module.startswith("annotated_types") or type(mark).__name__ in ("StringConstraints", "PydanticGeneralMetadata"):
+    kind = type(mark)
+    if kind.__module__.startswith("annotated_types") or isinstance(mark, FieldInfo | StringConstraints):
         return True
-    return isinstance(mark, FieldInfo)
+    return (
+        kind.__name__ == "_PydanticGeneralMetadata"
+    )  # pattern, max_digits: pydantic has no public name for it

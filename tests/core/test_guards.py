@@ -17,13 +17,12 @@ from pydantic import BaseModel, Field
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
 
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), inner, max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
-)  # fmt: skip
+)
 
 
 class Color(enum.Enum):
@@ -34,7 +33,7 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
-class Word(str, enum.Enum):
+class Word(str, enum.Enum):  # noqa: UP042 - str() of it is not its value
     YES = "yes"
 
 

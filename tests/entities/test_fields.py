@@ -1,0 +1,137 @@
+"""What is known of a schema's fields: key, kind, base type, and what may be ordered or indexed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from typing import Annotated, Any, Literal, Optional
+from uuid import UUID
+
+import pytest
+from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints, ValidationError
+
+from agentstore.entities import EntitySchema, UTCDateTime
+from agentstore.entities.fields import fields_of
+from tests.testapp.models import Odd, Task
+
+
+class Word(StrEnum):
+    YES = "yes"
+
+
+class Old(str, Enum):  # noqa: UP042
+    A = "a"
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+class Inner(EntitySchema):
+    n: int = 0
+
+
+def field(annotation, **options):
+    schema = type("S", (EntitySchema,), {"__annotations__": {"f": annotation}, "f": Field(**options)})
+    return fields_of(schema)["f"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "kind", "nullable", "orderable", "indexable"),
+    [
+        (str, "text", False, True, True),
+        (Optional[str], "text", True, True, True),  # noqa: UP045
+        (str | None, "text", True, True, True),
+        (Annotated[str, StringConstraints(max_length=5)], "text", False, True, True),
+        (Annotated[str | None, Field(max_length=5)], "text", True, True, True),
+        (int, "number", False, True, True),
+        (Annotated[int, Field(ge=0)] | None, "number", True, True, True),
+        (float, "number", False, True, True),
+        (bool, "boolean", False, True, True),
+        (date, "text", False, True, True),
+        (date | None, "text", True, True, True),
+        (UTCDateTime, "text", False, True, True),
+        (UTCDateTime | None, "text", True, True, True),
+        (Word, "text", False, True, True),
+        (Word | None, "text", True, True, True),
+        (Old, "text", False, True, True),
+        (Literal["a", "b"], "text", False, True, True),
+        (Level, "number", False, True, False),
+        (datetime, "text", False, False, False),
+        (datetime | None, "text", True, False, False),
+        (Decimal, "text", False, False, False),
+        (Decimal | None, "text", True, False, False),
+        (UUID, "text", False, True, False),
+        (time, "text", False, True, False),
+        (int | str, "mixed", False, False, False),
+        (int | float, "number", False, True, False),
+        (bool | int, "mixed", False, False, False),
+        (list[str], "array", False, False, False),
+        (list[str] | None, "array", True, False, False),
+        (set[int], "array", False, False, False),
+        (tuple[int, int], "array", False, False, False),
+        (dict[str, int], "object", False, False, False),
+        (Inner, "object", False, False, False),
+        (Inner | None, "object", True, False, False),
+        (Inner | str, "mixed", False, False, False),
+        (object, "mixed", True, False, False),
+        (Any, "mixed", True, False, False),
+        (Literal["a", 1], "mixed", False, False, False),
+        (Literal["a", None], "text", True, True, True),
+        (None, "mixed", True, False, False),
+    ],
+    ids=str,
+)
+def test_kinds(annotation, kind, nullable, orderable, indexable):
+    found = field(annotation)
+
+    assert (found.kind, found.nullable) == (kind, nullable)
+    assert (found.orderable, found.indexable) == (orderable, indexable)
+
+
+def test_fields_come_in_the_order_of_declaration_by_their_stored_key():
+    assert list(fields_of(Task.Schema)) == [
+        "text", "due_at", "done", "priority", "score", "channel", "day", "tags", "address", "lines",
+    ]  # fmt: skip
+    assert fields_of(Odd.Schema)["madeBy"].name == "made_by"
+
+
+def test_a_codec_is_known_by_what_it_stores():
+    code = fields_of(Odd.Schema)["code"]
+
+    assert code.kind == "text"
+    assert not fields_of(Odd.Schema)["amount"].orderable
+
+
+def test_titles_descriptions_and_requirement():
+    made = field(int, title="Size", description="How big.")
+
+    assert (made.title, made.description, made.required) == ("Size", "How big.", True)
+    assert field(int, default=3).title == "f"
+    assert not field(int, default=3).required
+
+
+@pytest.mark.parametrize(
+    ("annotation", "options", "good", "bad"),
+    [
+        (int, {"ge": 5}, b"1", b'"1"'),
+        (Annotated[int, Field(ge=5)], {}, b"1", b"1.5"),
+        (Annotated[int, Field(ge=5)] | None, {}, b"null", b"true"),
+        (str, {"max_length": 2, "pattern": "^a"}, b'"long"', b"5"),
+        (Annotated[str, StringConstraints(min_length=9)], {}, b'"x"', b"5"),
+        (float, {"gt": 0}, b"-1.5", b'"x"'),
+        (UTCDateTime, {}, b'"2026-01-01T00:00:00+01:00"', b'"2026-01-01"'),
+        (date, {}, b'"2026-01-01"', b'"tomorrow"'),
+        (Word, {}, b'"yes"', b'"no"'),
+        (Literal["a"], {}, b'"a"', b'"b"'),
+        (Annotated[int, BeforeValidator(int), PlainSerializer(str)], {"ge": 5}, b'"1"', b'"x"'),
+    ],
+    ids=str,
+)
+def test_operands_are_held_to_the_type_without_its_constraints(annotation, options, good, bad):
+    adapter = field(annotation, **options).adapter
+
+    adapter.validate_json(good)
+    with pytest.raises((ValidationError, ValueError)):
+        adapter.validate_json(bad)
