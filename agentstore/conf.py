@@ -44,6 +44,18 @@ class Settings:
     MAX_DEPTH = Setting(64)
     #: How long an idempotency key is remembered, in hours.
     IDEMPOTENCY_HOURS = Setting(24)
+    #: The largest agent file, in bytes of UTF-8.
+    FILE_MAX_BYTES = Setting(100 * 1024)
+    #: How many live files an agent may have.
+    FILE_MAX_FILES = Setting(1000)
+    #: How much an agent's live files may hold together, in bytes.
+    FILE_MAX_AGENT_BYTES = Setting(16 * 1024 * 1024)
+    #: How many older versions of a file are kept.
+    FILE_VERSIONS_KEPT = Setting(20)
+    #: For how many past days (UTC) the day's last version is kept besides.
+    FILE_DAILY_KEPT = Setting(7)
+    #: How many deleted files of an agent can be undeleted.
+    FILE_DELETED_KEPT = Setting(20)
 
     @classmethod
     def names(cls) -> list[str]:

@@ -1,5 +1,6 @@
 """Every model of the app, gathered for Django. The folders define them."""
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
+from agentstore.files.models import AgentFile, HistoricalAgentFile
 
-__all__ = ["AuditEntry", "IdempotencyKey", "Usage"]
+__all__ = ["AgentFile", "AuditEntry", "HistoricalAgentFile", "IdempotencyKey", "Usage"]

@@ -1,0 +1,284 @@
+"""The portable back end of files: the ORM inside ``atomic()``, the first statement a write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Max, Q, Sum
+from django.db.models.functions import Greatest
+
+from agentstore.core.storage import translate_errors
+from agentstore.core.values import new_id
+from agentstore.files.backend import Limits, Refusal, Refused, Stored, Write
+from agentstore.files.models import AgentFile, HistoricalAgentFile
+
+__all__ = ["PortableFiles"]
+
+#: The name of the row that remembers the highest version among files that are gone for good.
+MARKER = ""
+_COPIED = [field.attname for field in AgentFile._meta.concrete_fields]
+
+
+class PortableFiles:
+    """One agent's files through the ORM; the same on every database."""
+
+    def __init__(self, alias: str, tenant: str, agent: str) -> None:
+        self.alias, self.tenant, self.agent = alias, tenant, agent
+
+    # --- reads ------------------------------------------------------------------------------
+
+    def files(self) -> models.QuerySet[AgentFile]:
+        """Return the agent's files, deleted ones included."""
+        rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
+        return rows.exclude(name_key=MARKER)
+
+    def live(self, key: str | None = None) -> models.QuerySet[AgentFile]:
+        """Return the agent's live files, or the one with that key."""
+        rows = self.files().filter(deleted_at__isnull=True)
+        return rows if key is None else rows.filter(name_key=key)
+
+    def versions(self, id: UUID) -> models.QuerySet[Any]:
+        """Return the kept states of one file, the current one and deletions included."""
+        rows: models.QuerySet[Any] = HistoricalAgentFile._base_manager.using(self.alias)
+        return rows.filter(tenant=self.tenant, id=id)
+
+    @translate_errors
+    def find(self, key: str) -> Stored | None:
+        """Return the live file of that key."""
+        row = self.live(key).values_list(*Stored._fields).first()
+        return None if row is None else Stored._make(row)
+
+    @translate_errors
+    def read(self, key: str) -> tuple[Stored, str] | None:
+        """Return the live file of that key and its content."""
+        row = self.live(key).values_list(*Stored._fields, "content").first()
+        return None if row is None else (Stored._make(row[:-1]), row[-1])
+
+    @translate_errors
+    def all(self) -> list[Stored]:
+        """Return every live file."""
+        return [Stored._make(row) for row in self.live().values_list(*Stored._fields)]
+
+    @translate_errors
+    def fetch(self, rows: models.QuerySet[Any]) -> list[Any]:
+        """Run a query, its errors translated."""
+        return list(rows)
+
+    # --- writes -----------------------------------------------------------------------------
+
+    def atomic(self, work: Callable[[], Any]) -> Any:
+        """Run ``work`` in a transaction; a refusal inside undoes it and is returned."""
+        try:
+            with transaction.atomic(self.alias):
+                return work()
+        except Refused as refused:
+            return refused.why
+
+    @translate_errors
+    def write(self, write: Write) -> Stored | Refusal:
+        """Give a live file new content; STALE unless it is at ``seen`` and differs."""
+
+        def work() -> Stored:
+            rows = self.live(write.key).filter(name=write.name).exclude(sha256=write.sha256)
+            self._change(rows, write, content=write.content, sha256=write.sha256, size=write.size)
+            return self._finish(write, "~")
+
+        result: Stored | Refusal = self.atomic(work)
+        return result
+
+    def _change(self, rows: models.QuerySet[AgentFile], write: Write, **values: Any) -> None:
+        if write.seen is not None:
+            rows = rows.filter(version=write.seen)
+        changed = rows.update(
+            version=F("version") + 1,
+            at=write.at,
+            actor=write.actor,
+            source=write.source,
+            reason=write.reason,
+            context=write.context,
+            restored_from=write.restored_from,
+            **values,
+        )
+        if not changed:
+            raise Refused(Refusal.STALE)
+
+    def _finish(self, write: Write, kind: str) -> Stored:
+        """Check the room, write the version and trim; the file itself is already changed."""
+        row = self.live(write.key).get()
+        self._check_room(row, write.limits)
+        self._note(row, write.history_id, kind)
+        self._trim(row.id, write.at, write.limits)
+        return Stored._make(getattr(row, name) for name in Stored._fields)
+
+    def _check_room(self, row: AgentFile, limits: Limits) -> None:
+        total = self.live().aggregate(files=models.Count("id"), bytes=Sum("size"))
+        before = self.versions(row.id).order_by("-version").values_list("size", flat=True).first()
+        grows = before is None or row.size > before
+        if (total["files"] > limits.files and before is None) or (
+            total["bytes"] > limits.agent_bytes and grows
+        ):
+            raise Refused(Refusal.FULL)
+
+    def _note(self, row: AgentFile, history_id: UUID, kind: str) -> None:
+        version = HistoricalAgentFile(
+            history_id=history_id,
+            history_date=row.at,
+            history_type=kind,
+            history_change_reason=row.reason or None,
+            history_user_id=row.actor or None,
+            **{name: getattr(row, name) for name in _COPIED},
+        )
+        HistoricalAgentFile._base_manager.using(self.alias).bulk_create([version])
+
+    def _trim(self, id: UUID, at: datetime, limits: Limits) -> None:
+        """Drop versions beyond the newest, but for the last one of each of the past days (UTC)."""
+        kept = self.versions(id).exclude(history_type="-").order_by("-version")
+        beyond = kept.values_list("version", "at")[limits.versions_kept + 1 :]
+        candidates = list(beyond)
+        if not candidates:
+            return
+        keep = self._last_of_days(id, at, limits)
+        gone = [version for version, _ in candidates if version not in keep]
+        self.versions(id).filter(version__in=gone).delete()
+
+    def _last_of_days(self, id: UUID, at: datetime, limits: Limits) -> set[int]:
+        today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        since = today - timedelta(days=limits.daily_kept)
+        recent = self.versions(id).exclude(history_type="-").filter(at__gte=since, at__lt=today)
+        days = dict(
+            sorted(
+                (moment.astimezone(UTC).date(), version)
+                for version, moment in recent.values_list("version", "at")
+            )
+        )
+        return set(days.values())
+
+    @translate_errors
+    def create(self, write: Write) -> Stored | Refusal:
+        """Insert a new file whose number no file of that name ever had; TAKEN if there is one."""
+
+        def work() -> Stored:
+            row = AgentFile(
+                id=write.id, tenant=self.tenant, agent=self.agent, name=write.name, name_key=write.key,
+                content=write.content, version=1, sha256=write.sha256, size=write.size, at=write.at,
+                actor=write.actor, source=write.source, reason=write.reason, context=write.context,
+                restored_from=write.restored_from, created_at=write.at,
+            )  # fmt: skip
+            AgentFile._base_manager.using(self.alias).bulk_create([row], ignore_conflicts=True)
+            mine = self.live(write.key).filter(id=write.id)
+            if not mine.exists():
+                raise Refused(Refusal.TAKEN)
+            mine.update(version=self._highest(write.key) + 1)
+            return self._finish(write, "+")
+
+        result: Stored | Refusal = self.atomic(work)
+        return result
+
+    def _highest(self, key: str) -> int:
+        """Return the highest version that deleted files of a name had, forgotten ones included."""
+        rows = AgentFile._base_manager.using(self.alias).filter(
+            tenant=self.tenant, agent=self.agent, name_key__in=[key, MARKER], deleted_at__isnull=False
+        )
+        return rows.aggregate(highest=Max("version"))["highest"] or 0
+
+    @translate_errors
+    def delete(self, write: Write) -> Stored | Refusal:
+        """Mark a live file as deleted, and forget the oldest deleted ones beyond the limit."""
+
+        def work() -> Stored:
+            rows = self.live(write.key)
+            if write.seen is not None:
+                rows = rows.filter(version=write.seen)
+            changed = rows.update(
+                deleted_at=write.at, at=write.at, actor=write.actor, source=write.source, reason=write.reason,
+                context=write.context,
+            )  # fmt: skip
+            if not changed:
+                raise Refused(Refusal.STALE)
+            row = self.files().filter(name_key=write.key, deleted_at=write.at).order_by("-version")[0]
+            self._note(row, write.history_id, "-")
+            self._forget(write.limits.deleted_kept)
+            return Stored._make(getattr(row, name) for name in Stored._fields)
+
+        result: Stored | Refusal = self.atomic(work)
+        return result
+
+    def _forget(self, kept: int) -> None:
+        deleted = self.files().filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
+        gone = list(deleted.values_list("id", "version", named=True)[kept:])
+        if not gone:
+            return
+        self._remember(max(row.version for row in gone))
+        self.erase([row.id for row in gone])
+
+    def erase(self, ids: Sequence[UUID]) -> None:
+        """Remove files with all their versions, for good."""
+        history = HistoricalAgentFile._base_manager.using(self.alias)
+        history.filter(tenant=self.tenant, id__in=ids).delete()
+        self.files().filter(id__in=ids)._raw_delete(self.alias)  # no signals, no contents loaded
+
+    def _remember(self, version: int) -> None:
+        own = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
+        if own.filter(name_key=MARKER, version__lt=version).update(version=version):
+            return
+        if not own.filter(name_key=MARKER).exists():
+            long_ago = datetime(1970, 1, 1, tzinfo=UTC)
+            marker = AgentFile(
+                id=new_id(), tenant=self.tenant, agent=self.agent, name=MARKER, name_key=MARKER, content="",
+                version=version, sha256="", size=0, at=long_ago, source="python", context={},
+                created_at=long_ago, deleted_at=long_ago,
+            )  # fmt: skip
+            AgentFile._base_manager.using(self.alias).bulk_create([marker])
+
+    @translate_errors
+    def undelete(self, write: Write, id: UUID) -> Stored | Refusal:
+        """Bring a deleted file back under a new number; TAKEN if a live file has its name."""
+
+        def work() -> Stored:
+            number = models.Value(self._highest(write.key) + 1)
+            rows = self.files().filter(id=id, deleted_at__isnull=False)
+            self._raise(rows, write, number, deleted_at=None)
+            return self._finish(write, "+")
+
+        return self._unless_taken(work)
+
+    @translate_errors
+    def rename(self, write: Write, old_key: str) -> Stored | Refusal:
+        """Give a live file another name and a new number; TAKEN if a live file has that name."""
+
+        def work() -> Stored:
+            number = Greatest(F("version"), models.Value(self._highest(write.key))) + 1
+            rows = self.live(old_key)
+            if write.seen is not None:
+                rows = rows.filter(version=write.seen)
+            self._raise(rows, write, number, name=write.name, name_key=write.key)
+            return self._finish(write, "~")
+
+        return self._unless_taken(work)
+
+    def _raise(self, rows: models.QuerySet[AgentFile], write: Write, number: Any, **values: Any) -> None:
+        changed = rows.update(
+            version=number, at=write.at, actor=write.actor, source=write.source, reason=write.reason,
+            context=write.context, restored_from=None, **values,
+        )  # fmt: skip
+        if not changed:
+            raise Refused(Refusal.STALE)
+
+    def _unless_taken(self, work: Callable[[], Stored]) -> Stored | Refusal:
+        try:
+            result: Stored | Refusal = self.atomic(work)
+        except IntegrityError:  # its savepoint is undone: the caller's block stays usable
+            return Refusal.TAKEN
+        return result
+
+    @translate_errors
+    def redact(self, id: UUID, version: int, *, at: datetime, by: str, reason: str) -> bool:
+        """Remove the text of one older version for good; number, time and author stay."""
+        rows = self.versions(id).filter(~Q(history_type="-"), version=version)
+        return bool(
+            rows.update(content="", sha256="", size=0, redacted_at=at, redacted_by=by, redacted_reason=reason)
+        )

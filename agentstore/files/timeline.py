@@ -1,0 +1,208 @@
+"""All files of an agent over time: what changed since, and going back to a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from uuid import UUID
+
+from django.db import transaction
+from typing_extensions import Unpack
+
+from agentstore.core import errors
+from agentstore.core.context import Who
+from agentstore.core.times import check_time
+from agentstore.files.models import HistoricalAgentFile
+from agentstore.files.names import check_name, name_key
+from agentstore.files.reading import ReadingFiles
+from agentstore.files.values import FileChange, Planned
+
+if TYPE_CHECKING:
+    from agentstore.files.backend import Stored
+    from agentstore.files.store import FileStore
+
+__all__ = ["Timeline"]
+
+_FIELDS = (
+    "id", "name", "name_key", "version", "history_type", "at", "actor", "source", "reason", "size", "sha256",
+    "restored_from", "created_at", "redacted_at",
+)  # fmt: skip
+_Row = dict[str, Any]
+# Inside the class, ``list`` is the method.
+FileChanges: TypeAlias = list[FileChange]
+Plan: TypeAlias = list[Planned]
+Names: TypeAlias = list[str]
+Histories: TypeAlias = dict[UUID, list[_Row]]
+Steps: TypeAlias = list[tuple[Planned, _Row | None]]
+
+
+class Timeline(ReadingFiles):
+    """Reads the changes of all files of an agent, and puts files back to what they were."""
+
+    def changes(self, since: datetime | str, until: datetime | str | None = None) -> FileChanges:
+        """Return the kept changes of all files after ``since`` (until ``until``), newest first.
+
+        Raises:
+            ValidationFailed: a time is naive or no time.
+        """
+        start, end = check_time(since, "since"), None if until is None else check_time(until, "until")
+        found = [
+            _change(before, row)
+            for rows in self._histories().values()
+            for before, row in pairwise([None, *rows])
+            if row is not None and row["at"] > start and (end is None or row["at"] <= end)
+        ]
+        return sorted(found, key=lambda change: (change.at, change.name, change.version), reverse=True)
+
+    def _histories(self) -> Histories:
+        """Return the kept states of every file, deleted ones too, oldest first, without content."""
+        rows = HistoricalAgentFile._base_manager.using(self._files.alias).filter(
+            tenant=self.tenant, agent=self.agent
+        )
+        found: Histories = defaultdict(list)
+        for row in self._files.fetch(rows.order_by("version", "history_id").values(*_FIELDS)):
+            found[row["id"]].append(row)
+        return found
+
+    def restore_as_of(
+        self,
+        at: datetime | str,
+        names: Iterable[str] | None = None,
+        *,
+        dry_run: bool = False,
+        **who: Unpack[Who],
+    ) -> Plan:
+        """Put files back to what they were at a time, all of them or none, and say what that does.
+
+        Without ``names`` every file that existed then is put back; files born since are listed and
+        left alone, and deleted only when named. ``dry_run`` returns the plan and writes nothing.
+
+        Raises:
+            ValidationFailed: the time is naive or no time, or a name no file name.
+            NotFound: a named file neither exists nor existed then.
+            Conflict: a file changed between plan and write.
+        """
+        moment = check_time(at, "at")
+        wanted = None if names is None else [check_name(name) for name in names]
+        plan = self._plan(moment, wanted)
+        if dry_run:
+            return [planned for planned, _ in plan]
+        texts = {
+            id(row): self._text(row)
+            for planned, row in plan
+            if row and planned.action in ("restore", "undelete")
+        }
+        with transaction.atomic(self._files.alias):
+            return [self._carry_out(planned, row, texts.get(id(row)), who) for planned, row in plan]
+
+    def _plan(self, moment: datetime, wanted: Names | None) -> Steps:
+        histories = self._histories()
+        then = {}
+        for rows in histories.values():
+            state = _state_at(rows, moment)
+            if state is not None:
+                then[state["name_key"]] = state
+        live = {name_key(row.name): row for row in self._files.all()}
+        keys = (
+            sorted({*then, *live}) if wanted is None else [name_key(name) for name in dict.fromkeys(wanted)]
+        )
+        deleted = {rows[-1]["id"] for rows in histories.values() if rows[-1]["history_type"] == "-"}
+        for key, name in zip(keys, wanted or keys, strict=False):
+            if key not in then and key not in live:
+                raise self._not_found(name)
+        return [_planned(then.get(key), live.get(key), deleted, named=wanted is not None) for key in keys]
+
+    def _text(self, row: _Row) -> str:
+        rows = self._files.versions(row["id"]).filter(version=row["version"]).exclude(history_type="-")
+        found = self._files.fetch(rows.values_list("content", flat=True))
+        if not found:
+            raise errors.Conflict(
+                f"{row['name']} changed while it was being put back.", hint="Look at the plan again."
+            )
+        return str(found[0])
+
+    def _carry_out(self, planned: Planned, row: _Row | None, text: str | None, who: Who) -> Planned:
+        store = cast("FileStore", self)
+        if planned.action == "delete":
+            done = store.delete(planned.name, expected_version=planned.current_version, **who)
+            return replace(planned, changed=done)
+        if row is None or text is None:
+            return planned
+        if planned.action == "undelete":
+            info = store.undelete(planned.name, **who)
+            planned = replace(planned, current_version=info.version)
+        write = store._decided(
+            planned.name, text, who, seen=planned.current_version, source="restore",
+            restored_from=row["version"],
+        )  # fmt: skip
+        store._store(write)
+        return replace(planned, changed=True)
+
+
+def _op(before: _Row | None, row: _Row) -> str:
+    if row["history_type"] == "-":
+        return "deleted"
+    if row["history_type"] == "+":
+        return "undeleted" if before is not None else "created"
+    if row["restored_from"] is not None:
+        return "restored"
+    return "renamed" if before is not None and before["name"] != row["name"] else "changed"
+
+
+def _change(before: _Row | None, row: _Row) -> FileChange:
+    op = _op(before, row)
+    return FileChange(
+        name=row["name"], op=op, version=row["version"], at=row["at"], actor=row["actor"], source=row["source"],
+        reason=row["reason"], size=row["size"], restored_from=row["restored_from"],
+        previous=None if before is None else before["version"],
+        previous_size=None if before is None else before["size"],
+        old_name=before["name"] if before is not None and op == "renamed" else None,
+    )  # fmt: skip
+
+
+def _state_at(rows: list[_Row], moment: datetime) -> _Row | None:
+    """Return a file's state at a time; one whose text of then was trimmed says so under ``lost``."""
+    before = [row for row in rows if row["at"] <= moment]
+    after = [row for row in rows if row["at"] > moment]
+    if not before:
+        return {**rows[0], "lost": "trimmed"} if rows[0]["created_at"] <= moment else None
+    last = before[-1]
+    if last["history_type"] == "-":
+        return None
+    if last["redacted_at"] is not None:
+        return {**last, "lost": "redacted"}
+    return {**last, "lost": "trimmed"} if after and _gap(last, after[0]) else last
+
+
+def _gap(last: _Row, following: _Row) -> bool:
+    """Tell whether versions between two kept states are gone, so that the state between is unknown."""
+    if following["history_type"] == "-":
+        return bool(following["version"] != last["version"])
+    return bool(following["version"] != last["version"] + 1 and following["name"] == last["name"])
+
+
+def _planned(
+    then: _Row | None, live: Stored | None, deleted: set[UUID], *, named: bool
+) -> tuple[Planned, _Row | None]:
+    if then is None:
+        assert live is not None  # noqa: S101 - a key comes from one of the two
+        action = "delete" if named else "born"
+        return Planned(name=live.name, action=action, current_version=live.version), None
+    name = live.name if live is not None else then["name"]
+    planned = Planned(
+        name=name,
+        action="restore",
+        version=then["version"],
+        current_version=None if live is None else live.version,
+    )
+    if then.get("lost"):
+        return replace(planned, action="lost", why=then["lost"]), None
+    if live is not None and live.sha256 == then["sha256"]:
+        return replace(planned, action="same"), None
+    if live is None and then["id"] in deleted:
+        return replace(planned, action="undelete"), then
+    return planned, then
