@@ -16,12 +16,11 @@ def check_time(value: object, name: str) -> datetime:
         ValidationFailed: it is neither, or lies outside the years 1 to 9999 in UTC.
     """
     if isinstance(value, str):
+        text = value
         try:
-            value = datetime.fromisoformat(value)
+            value = datetime.fromisoformat(text)
         except ValueError:
-            guards.refuse(
-                name, f"{value[:100]!r} is no date and time.", "Send one like 2026-01-31T09:00:00Z."
-            )
+            guards.refuse(name, f"{text[:100]!r} is no date and time.", "Send one like 2026-01-31T09:00:00Z.")
     if not isinstance(value, datetime) or value.tzinfo is None:
         guards.refuse(name, f"Expected a date and time with an offset, found {value!r:.100}.")
     try:

@@ -163,11 +163,23 @@ class PortableFiles:
 
         def work() -> Stored:
             row = AgentFile(
-                id=write.id, tenant=self.tenant, agent=self.agent, name=write.name, name_key=write.key,
-                content=write.content, version=1, sha256=write.sha256, size=write.size, at=write.at,
-                actor=write.actor, source=write.source, reason=write.reason, context=write.context,
-                restored_from=write.restored_from, created_at=write.at,
-            )  # fmt: skip
+                id=write.id,
+                tenant=self.tenant,
+                agent=self.agent,
+                name=write.name,
+                name_key=write.key,
+                content=write.content,
+                version=1,
+                sha256=write.sha256,
+                size=write.size,
+                at=write.at,
+                actor=write.actor,
+                source=write.source,
+                reason=write.reason,
+                context=write.context,
+                restored_from=write.restored_from,
+                created_at=write.at,
+            )
             AgentFile._base_manager.using(self.alias).bulk_create([row], ignore_conflicts=True)
             mine = self.live(write.key).filter(id=write.id)
             if not mine.exists():
@@ -194,9 +206,13 @@ class PortableFiles:
             if write.seen is not None:
                 rows = rows.filter(version=write.seen)
             changed = rows.update(
-                deleted_at=write.at, at=write.at, actor=write.actor, source=write.source, reason=write.reason,
+                deleted_at=write.at,
+                at=write.at,
+                actor=write.actor,
+                source=write.source,
+                reason=write.reason,
                 context=write.context,
-            )  # fmt: skip
+            )
             if not changed:
                 raise Refused(Refusal.STALE)
             row = self.files().filter(name_key=write.key, deleted_at=write.at).order_by("-version")[0]
@@ -228,10 +244,21 @@ class PortableFiles:
         if not own.filter(name_key=MARKER).exists():
             long_ago = datetime(1970, 1, 1, tzinfo=UTC)
             marker = AgentFile(
-                id=new_id(), tenant=self.tenant, agent=self.agent, name=MARKER, name_key=MARKER, content="",
-                version=version, sha256="", size=0, at=long_ago, source="python", context={},
-                created_at=long_ago, deleted_at=long_ago,
-            )  # fmt: skip
+                id=new_id(),
+                tenant=self.tenant,
+                agent=self.agent,
+                name=MARKER,
+                name_key=MARKER,
+                content="",
+                version=version,
+                sha256="",
+                size=0,
+                at=long_ago,
+                source="python",
+                context={},
+                created_at=long_ago,
+                deleted_at=long_ago,
+            )
             AgentFile._base_manager.using(self.alias).bulk_create([marker])
 
     @translate_errors
@@ -262,9 +289,15 @@ class PortableFiles:
 
     def _raise(self, rows: models.QuerySet[AgentFile], write: Write, number: Any, **values: Any) -> None:
         changed = rows.update(
-            version=number, at=write.at, actor=write.actor, source=write.source, reason=write.reason,
-            context=write.context, restored_from=None, **values,
-        )  # fmt: skip
+            version=number,
+            at=write.at,
+            actor=write.actor,
+            source=write.source,
+            reason=write.reason,
+            context=write.context,
+            restored_from=None,
+            **values,
+        )
         if not changed:
             raise Refused(Refusal.STALE)
 

@@ -38,9 +38,15 @@ class Assembling(ReadingFiles):
             row, text = found
             texts.append(text)
             parts.append(
-                Part(name=row.name, tenant=store.tenant, agent=store.agent, version=row.version, sha256=row.sha256,
-                     length=len(text))
-            )  # fmt: skip
+                Part(
+                    name=row.name,
+                    tenant=store.tenant,
+                    agent=store.agent,
+                    version=row.version,
+                    sha256=row.sha256,
+                    length=len(text),
+                )
+            )
         whole = "\n\n".join(texts)
         return Prompt(text=whole, parts=parts, digest=hashlib.sha256(whole.encode()).hexdigest())
 

@@ -30,9 +30,20 @@ DeletedFiles: TypeAlias = list[DeletedFile]
 #: The ways in that a version can say it came by.
 SOURCES = ("python", "api", "admin", "tool", "import", "restore")
 _VERSION = (
-    "version", "name", "at", "actor", "source", "reason", "size", "sha256", "context", "restored_from",
-    "redacted_at", "redacted_by", "redacted_reason",
-)  # fmt: skip
+    "version",
+    "name",
+    "at",
+    "actor",
+    "source",
+    "reason",
+    "size",
+    "sha256",
+    "context",
+    "restored_from",
+    "redacted_at",
+    "redacted_by",
+    "redacted_reason",
+)
 
 
 def backend_of(tenant: str, agent: str) -> PortableFiles:
@@ -173,7 +184,7 @@ class ReadingFiles:
                     actor=row.actor,
                     reason=row.reason,
                     name_taken=row.name_key in taken or row.name_key in seen,
-                )  # fmt: skip
+                )
             )
             seen.add(row.name_key)
         return found

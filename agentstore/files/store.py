@@ -72,10 +72,19 @@ class FileStore(AsyncFiles, Assembling, Timeline):
         acting = resolve(**who, default=self._who)
         return Write(
             **{"source": self.source, **details},
-            id=new_id(), history_id=new_id(), name=name, key=name_key(name), content=text, sha256=digest(text),
-            size=len(text.encode()), at=now(), actor=acting.actor, reason=acting.reason, context=acting.context,
+            id=new_id(),
+            history_id=new_id(),
+            name=name,
+            key=name_key(name),
+            content=text,
+            sha256=digest(text),
+            size=len(text.encode()),
+            at=now(),
+            actor=acting.actor,
+            reason=acting.reason,
+            context=acting.context,
             limits=self._limits,
-        )  # fmt: skip
+        )
 
     def _store(self, write: Write, *, create_only: bool = False) -> FileInfo:
         """Update, or else create; what neither did is explained by what is there."""
@@ -258,9 +267,16 @@ class FileStore(AsyncFiles, Assembling, Timeline):
     def _announce(self, row: Stored, op: str) -> FileInfo:
         if file_changed.has_listeners(AgentFile):
             send = partial(
-                file_changed.send_robust, sender=AgentFile, tenant=self.tenant, agent=self.agent, id=row.id,
-                name=row.name, op=op, version=row.version, actor=row.actor,
-            )  # fmt: skip
+                file_changed.send_robust,
+                sender=AgentFile,
+                tenant=self.tenant,
+                agent=self.agent,
+                id=row.id,
+                name=row.name,
+                op=op,
+                version=row.version,
+                actor=row.actor,
+            )
             transaction.on_commit(send, using=self._files.alias)
         return to_info(row, changed=True)
 
@@ -280,8 +296,8 @@ class FileStore(AsyncFiles, Assembling, Timeline):
     def _full(self, write: Write) -> errors.QuotaExceeded:
         count, size = self.usage()
         return errors.QuotaExceeded(
-            f"Agent {self.agent!r} has no room for {write.name!r}: {count:,} of {settings.FILE_MAX_FILES:,} files and "
-            f"{size:,} of {settings.FILE_MAX_AGENT_BYTES:,} bytes are used.",
+            f"Agent {self.agent!r} has no room for {write.name!r}: {count:,} of "
+            f"{settings.FILE_MAX_FILES:,} files and {size:,} of {settings.FILE_MAX_AGENT_BYTES:,} bytes are used.",
             hint="Delete or shorten files that are no longer needed.",
         )
 

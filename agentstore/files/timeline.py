@@ -28,9 +28,21 @@ if TYPE_CHECKING:
 __all__ = ["Timeline"]
 
 _FIELDS = (
-    "id", "name", "name_key", "version", "history_type", "at", "actor", "source", "reason", "size", "sha256",
-    "restored_from", "created_at", "redacted_at",
-)  # fmt: skip
+    "id",
+    "name",
+    "name_key",
+    "version",
+    "history_type",
+    "at",
+    "actor",
+    "source",
+    "reason",
+    "size",
+    "sha256",
+    "restored_from",
+    "created_at",
+    "redacted_at",
+)
 _Row = dict[str, Any]
 # Inside the class, ``list`` is the method.
 FileChanges: TypeAlias = list[FileChange]
@@ -136,9 +148,13 @@ class Timeline(ReadingFiles):
             info = store.undelete(planned.name, **who)
             planned = replace(planned, current_version=info.version)
         write = store._decided(
-            planned.name, text, who, seen=planned.current_version, source="restore",
+            planned.name,
+            text,
+            who,
+            seen=planned.current_version,
+            source="restore",
             restored_from=row["version"],
-        )  # fmt: skip
+        )
         store._store(write)
         return replace(planned, changed=True)
 
@@ -156,12 +172,19 @@ def _op(before: _Row | None, row: _Row) -> str:
 def _change(before: _Row | None, row: _Row) -> FileChange:
     op = _op(before, row)
     return FileChange(
-        name=row["name"], op=op, version=row["version"], at=row["at"], actor=row["actor"], source=row["source"],
-        reason=row["reason"], size=row["size"], restored_from=row["restored_from"],
+        name=row["name"],
+        op=op,
+        version=row["version"],
+        at=row["at"],
+        actor=row["actor"],
+        source=row["source"],
+        reason=row["reason"],
+        size=row["size"],
+        restored_from=row["restored_from"],
         previous=None if before is None else before["version"],
         previous_size=None if before is None else before["size"],
         old_name=before["name"] if before is not None and op == "renamed" else None,
-    )  # fmt: skip
+    )
 
 
 def _state_at(rows: list[_Row], moment: datetime) -> _Row | None:
