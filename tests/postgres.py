@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -89,10 +89,10 @@ class Cluster:
     keeper: subprocess.Popen[bytes] = field(repr=False)
 
     @classmethod
-    def start(cls) -> Cluster:
-        """Start a server that lives no longer than this process."""
+    def start(cls, settings: Mapping[str, str] | None = None) -> Cluster:
+        """Start a server that lives no longer than this process; ``settings`` go over ``SETTINGS``."""
         source, folder = find_binaries()
-        command = [sys.executable, "-I", __file__, str(folder)]
+        command = [sys.executable, "-I", __file__, str(folder), json.dumps({**SETTINGS, **(settings or {})})]
         keeper = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
@@ -121,7 +121,7 @@ def _release(keeper: subprocess.Popen[bytes]) -> None:
 # What follows runs in the keeper.
 
 
-def keep(binaries: Path) -> None:
+def keep(binaries: Path, settings: Mapping[str, str]) -> None:
     """Make and start a cluster, say where it is, and end it when standard input closes."""
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, lambda *_: sys.exit(0))
@@ -132,7 +132,7 @@ def keep(binaries: Path) -> None:
         ) as name:
             folder = Path(name)
             _give(folder, user)
-            with _serving(_runnable(binaries, folder, user), folder, user) as answer:
+            with _serving(_runnable(binaries, folder, user), folder, user, settings) as answer:
                 _tell(answer)
                 sys.stdin.buffer.read()
     except (OSError, subprocess.SubprocessError, NoPostgres) as error:
@@ -221,11 +221,13 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def _serving(binaries: Path, folder: Path, user: pwd.struct_passwd | None) -> Iterator[dict[str, Any]]:
+def _serving(
+    binaries: Path, folder: Path, user: pwd.struct_passwd | None, settings: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     data = folder / "data"
     initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "postgres", "--auth=trust", "-E", "UTF8"]
     _run([*initdb, "--locale=C", "--no-sync"], folder, user)
-    options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+    options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             [str(binaries / "postgres"), "-D", str(data), "-k", str(folder), *options],
@@ -273,4 +275,4 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    keep(Path(sys.argv[1]))
+    keep(Path(sys.argv[1]), json.loads(sys.argv[2]))

@@ -1,0 +1,1 @@
+"""Benchmarks, not tests: ``python -m tests.benchmarks NAME`` prints ratios, and nothing asserts them."""

@@ -1,0 +1,58 @@
+"""``python -m tests.benchmarks NAME [--rows N]``: print one benchmark's table, and what it ran on."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+from pathlib import Path
+
+from tests.benchmarks.database import database, server
+
+NAMES = ("entities",)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("--rows", type=int, default=100_000, help="rows of the large table")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds of each comparison")
+    parser.add_argument("--only", default="", help="run only the parts whose name holds this text")
+    options = parser.parse_args()
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.settings"
+    with server():
+        import django
+
+        django.setup()
+        with database():
+            module = importlib.import_module(f"tests.benchmarks.{options.name}")
+            table = module.run(rows=options.rows, rounds=options.rounds, only=options.only)
+            print(f"\n{about()}\n\n{table}")
+
+
+def about() -> str:
+    """Say what the numbers were measured on."""
+    import django
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('server_version'), current_setting('fsync')")
+        version, fsync = cursor.fetchone()
+    return (
+        f"{os.cpu_count()} cores ({_processor()}), PostgreSQL {version.split()[0]} (fsync {fsync}), "
+        f"Python {platform.python_version()}, Django {django.__version__}"
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+if __name__ == "__main__":
+    main()
