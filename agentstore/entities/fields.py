@@ -174,7 +174,7 @@ def _unconstrained(annotation: Any) -> Any:
         bare = _unconstrained(inner)
         return Annotated[(bare, *kept)] if kept else bare
     if origin in (Union, types.UnionType):
-        return Union[tuple(_unconstrained(option) for option in get_args(annotation))]
+        return Union[tuple(_unconstrained(option) for option in get_args(annotation))]  # noqa: UP007
     return annotation
 
 

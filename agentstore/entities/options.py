@@ -43,7 +43,9 @@ class EntityOptions:
         limit = self.max_rows_per_tenant
         value = limit(tenant) if callable(limit) else limit
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ImproperlyConfigured(f"{self.name}: max_rows_per_tenant must be an int >= 0, found {value!r}.")
+            raise ImproperlyConfigured(
+                f"{self.name}: max_rows_per_tenant must be an int >= 0, found {value!r}."
+            )
         return value
 
 
@@ -70,8 +72,14 @@ def _attributes(declared: type) -> dict[str, Any]:
 
 
 def _names(model_name: str, option: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(x, str) for x in value):
-        raise ImproperlyConfigured(f"{model_name}.Entity.{option} must be a list of field names, found {value!r}.")
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Sequence)
+        or not all(isinstance(x, str) for x in value)
+    ):
+        raise ImproperlyConfigured(
+            f"{model_name}.Entity.{option} must be a list of field names, found {value!r}."
+        )
     return tuple(dict.fromkeys(value))
 
 
@@ -96,7 +104,8 @@ def _field_indexes(table: str, schema: type[BaseModel], options: EntityOptions) 
         EntityFieldIndex(
             field=name,
             kind=known[name].kind,
-            name=_index_name(table, name, "idx" if tenant else "swp"),
+            # The index of live rows has taken the name that a field "live" would get.
+            name=_index_name(table, name, "idx" if tenant else "swp", *(["field"] if name == "live" else [])),
             tenant=tenant,
         )
         for name, tenant in wanted
@@ -104,6 +113,6 @@ def _field_indexes(table: str, schema: type[BaseModel], options: EntityOptions) 
     ]
 
 
-def _index_name(table: str, tag: str, suffix: str) -> str:
-    name = f"{table[:11]}_{tag[:7]}_{names_digest(table, tag, suffix, length=6)}_{suffix}"
+def _index_name(table: str, tag: str, suffix: str, *more: str) -> str:
+    name = f"{table[:11]}_{tag[:7]}_{names_digest(table, tag, *more, suffix, length=6)}_{suffix}"
     return f"D{name[1:]}" if name[0] == "_" or name[0].isdigit() else name

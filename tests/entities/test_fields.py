@@ -92,8 +92,17 @@ def test_kinds(annotation, kind, nullable, orderable, indexable):
 
 def test_fields_come_in_the_order_of_declaration_by_their_stored_key():
     assert list(fields_of(Task.Schema)) == [
-        "text", "due_at", "done", "priority", "score", "channel", "day", "tags", "address", "lines",
-    ]  # fmt: skip
+        "text",
+        "due_at",
+        "done",
+        "priority",
+        "score",
+        "channel",
+        "day",
+        "tags",
+        "address",
+        "lines",
+    ]
     assert fields_of(Odd.Schema)["madeBy"].name == "made_by"
 
 

@@ -31,9 +31,19 @@ def stored(at):
 
 @pytest.mark.parametrize(
     "text",
-    ['{"n": "5"}', '{"n": true}', '{"n": 5.0}', '{"x": "1"}', '{"flag": 1}', '{"flag": "yes"}', '{"unknown": 1}',
-     '{"x": NaN}', '{"x": Infinity}', '{"x": 1' + "0" * 400 + "}"],
-)  # fmt: skip
+    [
+        '{"n": "5"}',
+        '{"n": true}',
+        '{"n": 5.0}',
+        '{"x": "1"}',
+        '{"flag": 1}',
+        '{"flag": "yes"}',
+        '{"unknown": 1}',
+        '{"x": NaN}',
+        '{"x": Infinity}',
+        '{"x": 1' + "0" * 400 + "}",
+    ],
+)
 def test_json_is_taken_strictly(text):
     with pytest.raises(ValidationError):
         Note.model_validate_json(text)
@@ -75,20 +85,42 @@ def test_a_time_is_stored_in_fixed_width_utc(given, expected):
 
 @pytest.mark.parametrize(
     "given",
-    ["2026-01-31T09:00:00", "2026-01-31", "09:00:00Z", "", "now", "2026-02-30T09:00:00Z", "2026-01-31T25:00:00Z",
-     "2026-01-31T09:00:00+0100", "2026-W05-6T09:00:00Z", "20260131T090000Z", "２026-01-31T09:00:00Z",
-     "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2026-01-31T09:00:00Z\n",
-     1767225600, 1.5, None, True, datetime(2026, 1, 31, 9)],
+    [
+        "2026-01-31T09:00:00",
+        "2026-01-31",
+        "09:00:00Z",
+        "",
+        "now",
+        "2026-02-30T09:00:00Z",
+        "2026-01-31T25:00:00Z",
+        "2026-01-31T09:00:00+0100",
+        "2026-W05-6T09:00:00Z",
+        "20260131T090000Z",
+        "２026-01-31T09:00:00Z",
+        "0001-01-01T00:00:00+01:00",
+        "9999-12-31T23:59:59-01:00",
+        "2026-01-31T09:00:00Z\n",
+        1767225600,
+        1.5,
+        None,
+        True,
+        datetime(2026, 1, 31, 9),
+    ],
     ids=repr,
-)  # fmt: skip
+)
 def test_what_is_no_moment_is_refused_with_an_example(given):
     with pytest.raises(ValidationError, match="offset|years|no such day"):
         Event(at=given)
 
 
-@given(st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))]),
-                    min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)),
-       st.datetimes(timezones=st.just(UTC)))  # fmt: skip
+@given(
+    st.datetimes(
+        timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))]),
+        min_value=datetime(2, 1, 1),
+        max_value=datetime(9998, 1, 1),
+    ),
+    st.datetimes(timezones=st.just(UTC)),
+)
 def test_text_order_is_time_order_and_nothing_is_lost(left, right):
     assert (stored(left) < stored(right)) == (left < right)
     assert Event.model_validate_json(json.dumps({"at": stored(left)})).at == left

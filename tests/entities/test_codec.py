@@ -1,0 +1,447 @@
+"""Between callers and what is stored: guards, strict validation, full dump, decode, merge, drift."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, PlainSerializer, computed_field, field_validator, model_validator
+
+from agentstore.core.errors import TooLarge, ValidationFailed
+from agentstore.core.guards import to_json
+from agentstore.entities import EntitySchema
+from agentstore.entities.codec import Codec, exact_value, same_json, suggest
+from tests.testapp.models import Address, Line, Odd, Task, TaskData
+
+LIMITS = {"max_bytes": 256 * 1024, "max_depth": 64}
+TASKS = Codec(TaskData, "tasks", ["text", "due_at"])
+ODDS = Codec(Odd.Schema, "odds", [])
+
+
+class Ranged(EntitySchema):
+    low: int = 0
+    high: int = 10
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _in_order(self):
+        if self.low > self.high:
+            raise ValueError("low is over high")
+        return self
+
+    @field_validator("note")
+    @classmethod
+    def _no_shouting(cls, value):
+        if value.isupper():
+            raise ValueError("No shouting.")
+        return value
+
+    @computed_field
+    @property
+    def width(self) -> int:
+        return self.high - self.low
+
+
+RANGES = Codec(Ranged, "ranges", [])
+
+
+def encode(data, codec=TASKS):
+    return codec.encode(data, **LIMITS)
+
+
+def problems(call, *arguments, **options):
+    with pytest.raises(ValidationFailed) as info:
+        call(*arguments, **options)
+    return info.value.errors
+
+
+def merge(text, patch, unset=(), codec=TASKS):
+    stored = text if isinstance(text, str) else json.dumps(text)
+    return codec.merge(stored, patch, unset, **LIMITS)
+
+
+def test_the_full_dump_is_stored_defaults_included():
+    instance, document = encode({"text": "a"})
+
+    assert document.value == {
+        "text": "a",
+        "due_at": None,
+        "done": False,
+        "priority": 0,
+        "score": None,
+        "channel": "email",
+        "day": None,
+        "tags": [],
+        "address": None,
+        "lines": [],
+    }
+    assert json.loads(document.text) == document.value
+    assert instance == TaskData(text="a")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"text": "a", "due_at": "2026-01-01T10:00:00+01:00", "day": "2026-01-02", "lines": [{"sku": "x"}]},
+        {
+            "text": "a",
+            "due_at": datetime(2026, 1, 1, 9, tzinfo=UTC),
+            "day": date(2026, 1, 2),
+            "lines": [Line(sku="x")],
+        },
+        TaskData(
+            text="a", due_at=datetime(2026, 1, 1, 9, tzinfo=UTC), day=date(2026, 1, 2), lines=[Line(sku="x")]
+        ),
+    ],
+    ids=["json", "python", "instance"],
+)
+def test_json_python_values_and_instances_store_the_same(data):
+    _, document = encode(data)
+
+    assert document.value["due_at"] == "2026-01-01T09:00:00.000000Z"
+    assert document.value["day"] == "2026-01-02"
+    assert document.value["lines"] == [{"sku": "x", "quantity": 1}]
+
+
+def test_odd_types_have_their_json_form():
+    ref = UUID(int=7)
+    _, document = encode(
+        {
+            "code": 42,
+            "amount": Decimal("1.10"),
+            "at": datetime(2026, 1, 1, tzinfo=UTC),
+            "ref": ref,
+            "madeBy": "me",
+        },
+        ODDS,
+    )
+
+    assert document.value["code"] == "42"
+    assert document.value["amount"] == "1.10"
+    assert document.value["ref"] == str(ref)
+    assert document.value["madeBy"] == "me"
+
+
+def test_computed_fields_are_not_stored():
+    assert encode({}, RANGES)[1].value == {"low": 0, "high": 10, "note": ""}
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "message"),
+    [
+        ({}, "text", "Field required"),
+        ({"text": 5}, "text", "Input should be a valid string"),
+        ({"text": "a", "priority": "5"}, "priority", "Input should be a valid integer"),
+        ({"text": "a", "priority": 5000}, "priority", "Input should be less than or equal to 1000"),
+        ({"text": "a", "unknown": 1}, "unknown", "There is no such field."),
+        ({"text": "a", "address": {"street": "x", "zip": 1}}, "address.zip", "There is no such field."),
+        ({"text": "a", "lines": [{"sku": "x"}, {"quantity": 1}]}, "lines.1.sku", "Field required"),
+        ({"text": "a", "tags": [1]}, "tags.0", "Input should be a valid string"),
+        ({"text": "a", "score": 10**400}, "score", "Input should be a finite number"),
+        ({"text": "a\0"}, "text", "The text holds a NUL character at position 1."),
+        ({"text": "a", "tags": ["\ud800"]}, "tags.0", "The text holds a lone surrogate at position 0."),
+        ({"text": "a", "score": float("nan")}, "score", "nan is not a JSON number."),
+        ({"text": "a", "lines": [{"sku": object()}]}, "lines.0.sku", "A object has no JSON form."),
+        ([], "", "Expected an object, found list."),
+        (None, "", "Expected an object, found NoneType."),
+        ('{"text": "a"}', "", "Expected an object, found str."),
+        (Address(street="x"), "", "Expected an object, found Address."),
+    ],
+    ids=range(17),
+)
+def test_what_does_not_fit_is_told_by_path(data, path, message):
+    assert problems(encode, data) == {path: [message]}
+
+
+def test_every_problem_is_told_and_the_first_three_are_in_the_message():
+    data = {"text": 5, "done": 1, "priority": "x", "tags": "x", "day": "x"}
+
+    with pytest.raises(ValidationFailed) as info:
+        encode(data)
+
+    assert sorted(info.value.errors) == ["day", "done", "priority", "tags", "text"]
+    assert info.value.message.startswith("tasks does not fit its schema: text: ")
+    assert info.value.message.endswith("; and 2 more")
+
+
+def test_an_unknown_field_is_told_with_the_closest():
+    with pytest.raises(ValidationFailed) as info:
+        encode({"text": "a", "priorty": 1})
+
+    assert info.value.hint.startswith("Did you mean 'priority'? Valid: text, due_at, ")
+
+
+def test_a_whole_row_that_does_not_fit_is_told_under_no_path():
+    assert problems(encode, {"low": 5, "high": 1}, RANGES) == {"": ["low is over high"]}
+    assert problems(encode, {"note": "HEY"}, RANGES) == {"note": ["No shouting."]}
+
+
+def test_the_size_of_input_and_of_document_is_limited():
+    with pytest.raises(TooLarge, match="The tasks row has 262,246 bytes; the limit is 262,144"):
+        encode({"text": "a", "tags": ["x" * (256 * 1024 - 30)]})
+    fits = TASKS.encode({"text": "a"}, max_bytes=200, max_depth=64)[1].text
+    with pytest.raises(TooLarge):
+        TASKS.encode({"text": "a"}, max_bytes=len(fits) - 1, max_depth=64)
+
+
+def test_indexed_values_are_limited_by_bytes():
+    encode({"text": "é" * 500})
+
+    assert problems(encode, {"text": "é" * 500 + "x"}) == {
+        "text": ["The field is indexed: 1,001 bytes are over 1,000."]
+    }
+    encode({"text": "a", "tags": ["x" * 5000]})
+
+
+def test_depth_is_counted_from_the_row():
+    deep = 0
+    for _ in range(62):
+        deep = [deep]
+    encode({"meta": {"a": deep}}, ODDS)
+
+    assert [*problems(encode, {"meta": {"a": [deep]}}, ODDS)] == ["meta.a" + ".0" * 62]
+
+
+def test_a_schema_that_does_not_read_back_what_it_writes_is_told():
+    class Lossy(EntitySchema):
+        n: Annotated[int, PlainSerializer(lambda value: value + 1, return_type=int)] = 0
+        text: Annotated[int, PlainSerializer(str, return_type=str)] = 0
+
+    class Hidden(EntitySchema):
+        n: int = Field(default=0, exclude=True)
+
+    for codec, data in [(Codec(Lossy, "lossy", []), {}), (Codec(Hidden, "hidden", []), {"n": 1})]:
+        with pytest.raises(ValidationFailed, match="does not read back what it writes"):
+            encode(data, codec)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (1, 1.0, True),
+        (True, 1, False),
+        (False, 0, False),
+        ("1", 1, False),
+        (None, False, False),
+        (0.0, -0.0, True),
+        (1e22, 10**22, True),
+        (2**53, 2**53 + 1, False),
+        (float(2**53), 2**53 + 1, False),
+        ({"a": 1, "b": 2}, {"b": 2.0, "a": 1}, True),
+        ({"a": 1}, {"a": 1, "b": None}, False),
+        ([1, 2], [2, 1], False),
+        ([True], [1], False),
+        ([], {}, False),
+        ("é", "e\u0301", False),
+    ],
+)
+def test_sameness_is_that_of_json(left, right, same):
+    assert same_json(left, right) is same
+    assert same_json({"x": [left]}, {"x": [right]}) is same
+
+
+def test_decoding_gives_instance_and_raw():
+    data, raw, errors = TASKS.decode('{"text": "a"}')
+
+    assert (data, raw, errors) == (TaskData(text="a"), {"text": "a"}, {})
+
+
+def test_decoding_ignores_what_the_schema_no_longer_has():
+    text = '{"text": "a", "old": 1, "lines": [{"sku": "x", "old": 2}]}'
+
+    data, raw, errors = TASKS.decode(text)
+
+    assert data == TaskData(text="a", lines=[Line(sku="x")])
+    assert (raw, errors) == (json.loads(text), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [('{"done": true}', "text"), ('{"text": 5}', "text"), ("[1]", ""), ("5", ""), ("null", ""), ('"x"', "")],
+)
+def test_what_does_not_decode_gives_the_reasons(text, path):
+    data, raw, errors = TASKS.decode(text)
+
+    assert data is None
+    assert raw == json.loads(text)
+    assert list(errors) == [path]
+
+
+def test_a_patch_replaces_top_level_fields_and_keeps_the_rest():
+    before = encode({"text": "a", "address": {"street": "s", "city": "c"}, "priority": 3})[1]
+
+    instance, after, patch = merge(before.text, {"address": {"street": "t"}})
+
+    assert instance.address == Address(street="t")
+    assert after.value == {**before.value, "address": {"street": "t", "city": ""}}
+    assert patch.value == {"set": {"address": {"street": "t", "city": ""}}, "unset": []}
+
+
+def test_only_what_changes_is_in_the_effective_patch():
+    before = encode({"text": "a", "priority": 3})[1]
+
+    _, _, patch = merge(before.text, {"text": "a", "priority": 4, "done": False})
+
+    assert patch.value == {"set": {"priority": 4}, "unset": []}
+
+
+def test_unset_goes_back_to_the_default():
+    before = encode({"text": "a", "priority": 3, "tags": ["x"]})[1]
+
+    instance, _, patch = merge(before.text, {}, ["priority", "tags", "done"])
+
+    assert (instance.priority, instance.tags) == (0, [])
+    assert patch.value == {"set": {"priority": 0, "tags": []}, "unset": ["priority", "tags"]}
+
+
+@pytest.mark.parametrize(
+    ("patch", "unset"),
+    [
+        ({}, []),
+        ({"text": "a"}, []),
+        ({"score": 3}, []),
+        ({"score": 3.0}, []),
+        ({"due_at": "2026-01-01T10:00:00+01:00"}, []),
+        ({"due_at": datetime(2026, 1, 1, 9, tzinfo=UTC)}, []),
+        ({}, ["done"]),
+    ],
+    ids=str,
+)
+def test_no_effective_change_is_no_patch(patch, unset):
+    before = encode({"text": "a", "score": 3, "due_at": "2026-01-01T09:00:00Z"})[1]
+
+    assert merge(before.text, to_json(patch), unset)[2] is None
+
+
+def test_the_merged_row_is_validated_as_a_whole():
+    before = encode({"low": 5}, RANGES)[1]
+
+    assert problems(merge, before.text, {"high": 1}, codec=RANGES) == {"": ["low is over high"]}
+    assert merge(before.text, {"high": 1, "low": 0}, codec=RANGES)[2] is not None
+
+
+def test_drifted_keys_are_dropped_and_audited_by_the_next_write():
+    stored = {**encode({"text": "a"})[1].value, "old": 1}
+
+    _, after, patch = merge(stored, {"text": "b"})
+
+    assert "old" not in after.value
+    assert patch.value == {"set": {"text": "b"}, "unset": ["old"]}
+
+
+def test_drift_alone_is_no_reason_to_write():
+    stored = {"text": "a", "old": 1}
+
+    assert merge(stored, {})[2] is None
+    assert merge(stored, {"text": "a"})[2] is None
+    assert TASKS.replacement(json.dumps(stored), '{"text": "a"}', **LIMITS)[2] is None
+
+
+def test_nested_drift_is_dropped_but_what_the_caller_sends_is_held_to_the_schema():
+    stored = {"text": 5, "lines": [{"sku": "x", "old": 2}]}
+
+    _, after, patch = merge(stored, {"text": "b"})
+
+    assert after.value["lines"] == [{"sku": "x", "quantity": 1}]
+    assert patch.value["set"]["text"] == "b"
+    assert problems(merge, stored, {"text": "b", "lines": [{"sku": "x", "old": 2}]}) == {
+        "lines.0.old": ["There is no such field."]
+    }
+
+
+def test_a_patch_that_supplies_what_is_missing_repairs_a_row():
+    _, after, patch = merge({"done": True, "old": 1}, {"text": "now"})
+
+    assert (after.value["text"], after.value["done"]) == ("now", True)
+    assert patch.value["unset"] == ["old"]
+    assert patch.value["set"]["text"] == "now"
+
+
+def test_a_patch_that_does_not_repair_is_refused():
+    assert problems(merge, {"text": 5}, {"done": True}) == {"text": ["Input should be a valid string"]}
+
+
+@pytest.mark.parametrize("spoiled", ["[1]", "5", "null", '"x"'])
+def test_a_row_that_is_no_object_is_repaired_by_a_full_patch(spoiled):
+    assert merge(spoiled, {"text": "a"})[1].value["text"] == "a"
+    assert TASKS.replacement(spoiled, '{"text": "a"}', **LIMITS)[2].value["set"]["text"] == "a"
+    assert problems(merge, spoiled, {"done": True}) == {"text": ["Field required"]}
+
+
+def test_a_row_over_limits_that_were_lowered_can_be_made_smaller():
+    long = encode({"text": "a", "tags": ["x" * 500]})[1]
+    low = {"max_bytes": 300, "max_depth": 64}
+
+    assert TASKS.merge(long.text, {"tags": []}, [], **low)[2].value == {"set": {"tags": []}, "unset": []}
+    assert TASKS.replacement(long.text, '{"text": "b"}', **low)[2] is not None
+    with pytest.raises(TooLarge):
+        TASKS.merge(long.text, {"text": "b"}, [], **low)
+
+
+def test_a_value_that_became_indexed_can_be_shortened():
+    free = Codec(TaskData, "tasks", []).encode({"text": "x" * 2000}, **LIMITS)[1]
+
+    assert merge(free.text, {"text": "short"})[2].value["set"] == {"text": "short"}
+    assert [*problems(merge, free.text, {"done": True})] == ["text"]
+
+
+def test_a_replacement_resets_what_it_leaves_out():
+    before = encode({"text": "a", "priority": 3})[1]
+
+    _, after, patch = TASKS.replacement(before.text, '{"text": "b"}', **LIMITS)
+
+    assert after.value["priority"] == 0
+    assert patch.value == {"set": {"text": "b", "priority": 0}, "unset": []}
+    assert TASKS.replacement(before.text, before.text, **LIMITS)[2] is None
+
+
+def test_unknown_keys_are_named_with_the_closest():
+    with pytest.raises(ValidationFailed) as info:
+        TASKS.check_keys(["text", "priorty", "x"], "the patch")
+
+    assert info.value.message == "tasks: There is no field 'priorty' in the patch."
+    assert info.value.errors == {"priorty": ["There is no such field."], "x": ["There is no such field."]}
+    assert "Did you mean 'priority'?" in info.value.hint
+
+
+def test_a_suggestion_names_all_there_is():
+    assert suggest("zzz", ["a", "b"]) == "Valid: a, b."
+    assert suggest("txt", ["text"]) == "Did you mean 'text'? Valid: text."
+
+
+def test_exact_values():
+    assert exact_value('{"a": 1.10}', "a") == Decimal("1.10")
+    assert exact_value('{"a": 1}', "b") is None
+    assert exact_value("[1]", "a") is None
+
+
+@given(
+    st.fixed_dictionaries(
+        {"text": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)},
+        optional={
+            "due_at": st.datetimes(timezones=st.just(UTC)) | st.none(),
+            "score": st.floats(allow_nan=False, allow_infinity=False)
+            | st.integers(-(10**300), 10**300)
+            | st.none(),
+            "day": st.dates() | st.none(),
+            "priority": st.integers(-1000, 1000),
+            "lines": st.lists(st.builds(Line, sku=st.just("s"), quantity=st.integers()), max_size=3),
+        },
+    )
+)
+def test_what_is_stored_decodes_to_what_was_given(data):
+    instance, document = encode(data)
+
+    assert TASKS.decode(document.text) == (instance, document.value, {})
+    assert merge(document.text, document.value)[2] is None
+    assert encode(instance)[1] == document
+
+
+def test_the_testapps_schema_is_the_models():
+    assert Task.Schema is TaskData
