@@ -15,60 +15,15 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.files.backend import Limits, Refusal, Refused, Stored, Write
 from agentstore.files.models import AgentFile, HistoricalAgentFile
+from agentstore.files.rows import MARKER, FileRows
 
 __all__ = ["PortableFiles"]
 
-#: The name of the row that remembers the highest version among files that are gone for good.
-MARKER = ""
 _COPIED = [field.attname for field in AgentFile._meta.concrete_fields]
 
 
-class PortableFiles:
-    """One agent's files through the ORM; the same on every database."""
-
-    def __init__(self, alias: str, tenant: str, agent: str) -> None:
-        self.alias, self.tenant, self.agent = alias, tenant, agent
-
-    # --- reads ------------------------------------------------------------------------------
-
-    def files(self) -> models.QuerySet[AgentFile]:
-        """Return the agent's files, deleted ones included."""
-        rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
-        return rows.exclude(name_key=MARKER)
-
-    def live(self, key: str | None = None) -> models.QuerySet[AgentFile]:
-        """Return the agent's live files, or the one with that key."""
-        rows = self.files().filter(deleted_at__isnull=True)
-        return rows if key is None else rows.filter(name_key=key)
-
-    def versions(self, id: UUID) -> models.QuerySet[Any]:
-        """Return the kept states of one file, the current one and deletions included."""
-        rows: models.QuerySet[Any] = HistoricalAgentFile._base_manager.using(self.alias)
-        return rows.filter(tenant=self.tenant, id=id)
-
-    @translate_errors
-    def find(self, key: str) -> Stored | None:
-        """Return the live file of that key."""
-        row = self.live(key).values_list(*Stored._fields).first()
-        return None if row is None else Stored._make(row)
-
-    @translate_errors
-    def read(self, key: str) -> tuple[Stored, str] | None:
-        """Return the live file of that key and its content."""
-        row = self.live(key).values_list(*Stored._fields, "content").first()
-        return None if row is None else (Stored._make(row[:-1]), row[-1])
-
-    @translate_errors
-    def all(self) -> list[Stored]:
-        """Return every live file."""
-        return [Stored._make(row) for row in self.live().values_list(*Stored._fields)]
-
-    @translate_errors
-    def fetch(self, rows: models.QuerySet[Any]) -> list[Any]:
-        """Run a query, its errors translated."""
-        return list(rows)
-
-    # --- writes -----------------------------------------------------------------------------
+class PortableFiles(FileRows):
+    """Writes one agent's files through the ORM; the same on every database."""
 
     def atomic(self, work: Callable[[], Any]) -> Any:
         """Run ``work`` in a transaction; a refusal inside undoes it and is returned."""

@@ -38,9 +38,9 @@ WITH written AS (
     history_user_id, id, tenant, agent, name, name_key, content, version, sha256, size, at, actor, source,
     reason, context, restored_from, created_at, redacted_by, redacted_reason)
   SELECT %(history_id)s::uuid, %(at)s::timestamptz, '~', nullif(%(reason)s::text, ''),
-    nullif(%(actor)s::text, ''), w.id, %(tenant)s::text, %(agent)s::text, w.name, %(key)s::text, %(content)s::text,
-    w.version, %(sha256)s::text, %(size)s::int, %(at)s::timestamptz, %(actor)s::text, %(source)s::text,
-    %(reason)s::text, %(context)s::jsonb, %(restored_from)s::int, w.created_at, '', ''
+    nullif(%(actor)s::text, ''), w.id, %(tenant)s::text, %(agent)s::text, w.name, %(key)s::text,
+    %(content)s::text, w.version, %(sha256)s::text, %(size)s::int, %(at)s::timestamptz, %(actor)s::text,
+    %(source)s::text, %(reason)s::text, %(context)s::jsonb, %(restored_from)s::int, w.created_at, '', ''
   FROM written w
 ), beyond AS (
   SELECT h.id, h.version, h.at FROM written w

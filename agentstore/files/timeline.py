@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from django.db import transaction
@@ -18,12 +18,11 @@ from agentstore.core.context import Who
 from agentstore.core.times import check_time
 from agentstore.files.models import HistoricalAgentFile
 from agentstore.files.names import check_name, name_key
-from agentstore.files.reading import ReadingFiles
 from agentstore.files.values import FileChange, Planned
+from agentstore.files.writing import WritingFiles
 
 if TYPE_CHECKING:
     from agentstore.files.backend import Stored
-    from agentstore.files.store import FileStore
 
 __all__ = ["Timeline"]
 
@@ -52,7 +51,7 @@ Histories: TypeAlias = dict[UUID, list[_Row]]
 Steps: TypeAlias = list[tuple[Planned, _Row | None]]
 
 
-class Timeline(ReadingFiles):
+class Timeline(WritingFiles):
     """Reads the changes of all files of an agent, and puts files back to what they were."""
 
     def changes(self, since: datetime | str, until: datetime | str | None = None) -> FileChanges:
@@ -138,16 +137,15 @@ class Timeline(ReadingFiles):
         return str(found[0])
 
     def _carry_out(self, planned: Planned, row: _Row | None, text: str | None, who: Who) -> Planned:
-        store = cast("FileStore", self)
         if planned.action == "delete":
-            done = store.delete(planned.name, expected_version=planned.current_version, **who)
+            done = self.delete(planned.name, expected_version=planned.current_version, **who)
             return replace(planned, changed=done)
         if row is None or text is None:
             return planned
         if planned.action == "undelete":
-            info = store.undelete(planned.name, **who)
+            info = self.undelete(planned.name, **who)
             planned = replace(planned, current_version=info.version)
-        write = store._decided(
+        write = self._decided(
             planned.name,
             text,
             who,
@@ -155,7 +153,7 @@ class Timeline(ReadingFiles):
             source="restore",
             restored_from=row["version"],
         )
-        store._store(write)
+        self._store(write)
         return replace(planned, changed=True)
 
 

@@ -1,0 +1,246 @@
+"""Writing, deleting and undeleting a file; what goes back to older texts is in ``store``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from typing_extensions import Unpack
+
+from agentstore.conf import settings
+from agentstore.core import errors, guards
+from agentstore.core.context import Who, resolve
+from agentstore.core.values import new_id, now
+from agentstore.files.backend import Refusal, Stored, Write
+from agentstore.files.models import AgentFile
+from agentstore.files.names import check_content, check_name, digest, name_key
+from agentstore.files.reading import ReadingFiles, check_version, to_info
+from agentstore.files.values import FileInfo
+from agentstore.signals import file_changed
+
+__all__ = ["WritingFiles"]
+
+#: How often a write is decided anew when others write the same file.
+ATTEMPTS = 50
+
+
+class WritingFiles(ReadingFiles):
+    """Writes the content of one agent's files."""
+
+    def write(
+        self,
+        name: str,
+        content: str,
+        *,
+        expected_version: int | None = None,
+        create_only: bool = False,
+        **who: Unpack[Who],
+    ) -> FileInfo:
+        """Write a file; ``changed`` is False where the content is what is stored.
+
+        Without ``expected_version`` the last writer wins, and the other's text is a version.
+
+        Raises:
+            ValidationFailed: the name or content may not be stored.
+            TooLarge: the content is over ``FILE_MAX_BYTES``.
+            NotFound: ``expected_version`` is given and there is no such file.
+            Conflict: the file is not at ``expected_version``.
+            AlreadyExists: ``create_only``, and there is a file; or its name differs in capitals.
+            QuotaExceeded: the agent has no room for another file or for more bytes.
+        """
+        name = check_name(name)
+        text = check_content(content, name=name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
+        seen = None if expected_version is None else check_version(expected_version, "expected_version")
+        write = self._decided(name, text, who, seen=seen)
+        return self._store(write, create_only=create_only)
+
+    def _decided(self, name: str, text: str, who: Who, **details: Any) -> Write:
+        acting = resolve(**who, default=self._who)
+        return Write(
+            **{"source": self.source, **details},
+            id=new_id(),
+            history_id=new_id(),
+            name=name,
+            key=name_key(name),
+            content=text,
+            sha256=digest(text),
+            size=len(text.encode()),
+            at=now(),
+            actor=acting.actor,
+            reason=acting.reason,
+            context=acting.context,
+            limits=self._limits,
+        )
+
+    def _store(self, write: Write, *, create_only: bool = False) -> FileInfo:
+        """Update, or else create; what neither did is explained by what is there."""
+        files = self._files
+        for _ in range(ATTEMPTS):
+            if not create_only:
+                done = files.write(write)
+                if isinstance(done, Stored):
+                    return self._announce(done, "changed" if write.restored_from is None else "restored")
+            row = files.find(write.key)
+            if row is None and write.seen is None:
+                done = files.create(write)
+                if isinstance(done, Stored):
+                    return self._announce(done, "created")
+                if done is Refusal.FULL:
+                    raise self._full(write)
+            elif row is None:
+                raise self._not_found(write.name)
+            elif (settled := self._explain(row, write, create_only)) is not None:
+                return settled
+        raise self._busy(write.name)
+
+    def _explain(self, row: Stored, write: Write, create_only: bool) -> FileInfo | None:
+        """Say why the file was not written; None means that it changed meanwhile: try again."""
+        if create_only or row.name != write.name:
+            raise errors.AlreadyExists(
+                f"There is a file {row.name!r} of agent {self.agent!r} already.",
+                hint="Names that differ in capitals only are the same." if row.name != write.name else "",
+            )
+        if write.seen is not None and row.version != write.seen:
+            raise self._stale(row, write.seen)
+        if row.sha256 == write.sha256:
+            return to_info(row)
+        if write.size > row.size and self.usage()[1] - row.size + write.size > settings.FILE_MAX_AGENT_BYTES:
+            raise self._full(write)
+        return None
+
+    def replace(
+        self, name: str, old: str, new: str, *, expected_version: int | None = None, **who: Unpack[Who]
+    ) -> FileInfo:
+        """Replace the one literal occurrence of ``old`` by ``new``.
+
+        Raises:
+            NotFound: there is no such file.
+            ValidationFailed: ``old`` is empty or does not occur exactly once.
+            Conflict: the file is not at ``expected_version``.
+            TooLarge: the result is over ``FILE_MAX_BYTES``.
+        """
+        guards.check_text(old, "old")
+        guards.check_text(new, "new")
+        expected = None if expected_version is None else check_version(expected_version, "expected_version")
+        key = name_key(check_name(name))
+        return self._edit(name, key, partial(_replaced, old=old, new=new), expected, who)
+
+    def _edit(
+        self, name: str, key: str, change: Callable[[str], str], expected: int | None, who: Who
+    ) -> FileInfo:
+        """Apply ``change`` to what the file is now, and again if it changed meanwhile."""
+        for _ in range(ATTEMPTS):
+            found = self._files.read(key)
+            if found is None:
+                raise self._not_found(name)
+            row, content = found
+            if expected is not None and row.version != expected:
+                raise self._stale(row, expected)
+            try:
+                return self.write(row.name, change(content), expected_version=row.version, **who)
+            except errors.Conflict:
+                continue
+        raise self._busy(name)
+
+    def delete(self, name: str, *, expected_version: int | None = None, **who: Unpack[Who]) -> bool:
+        """Delete a file; it can be undeleted. False if there is none.
+
+        Raises:
+            ValidationFailed: the name is no file name, ``expected_version`` no int.
+            Conflict: the file is not at ``expected_version``.
+        """
+        name = check_name(name)
+        expected = None if expected_version is None else check_version(expected_version, "expected_version")
+        done = self._files.delete(self._decided(name, "", who, seen=expected))
+        if isinstance(done, Stored):
+            self._announce(done, "deleted")
+            return True
+        row = None if expected is None else self._files.find(name_key(name))
+        if row is not None and expected is not None and row.version != expected:
+            raise self._stale(row, expected)
+        return False
+
+    def undelete(self, name: str, **who: Unpack[Who]) -> FileInfo:
+        """Bring the last deleted file of that name back, with its versions, under a new number.
+
+        Raises:
+            ValidationFailed: the name is no file name.
+            AlreadyExists: a live file has the name.
+            NotFound: no deleted file of that name is kept.
+            QuotaExceeded: the agent has no room for it.
+        """
+        name = check_name(name)
+        write = self._decided(name, "", who)
+        deleted = (
+            self._files.files()
+            .filter(name_key=write.key, deleted_at__isnull=False)
+            .order_by("-deleted_at", "-id")
+        )
+        found = self._files.fetch(deleted.values_list("id", flat=True)[:1])
+        live = self._files.find(write.key)
+        if live is not None:
+            raise self._taken(live.name, "undelete the old one")
+        done = self._files.undelete(write, found[0]) if found else Refusal.STALE
+        if isinstance(done, Stored):
+            return self._announce(done, "undeleted")
+        raise {
+            Refusal.TAKEN: self._taken(name, "undelete the old one"),
+            Refusal.FULL: self._full(write),
+            Refusal.STALE: errors.NotFound(f"There is no deleted file {name!r} of agent {self.agent!r}."),
+        }[done]
+
+    def _announce(self, row: Stored, op: str) -> FileInfo:
+        if file_changed.has_listeners(AgentFile):
+            send = partial(
+                file_changed.send_robust,
+                sender=AgentFile,
+                tenant=self.tenant,
+                agent=self.agent,
+                id=row.id,
+                name=row.name,
+                op=op,
+                version=row.version,
+                actor=row.actor,
+            )
+            transaction.on_commit(send, using=self._files.alias)
+        return to_info(row, changed=True)
+
+    def _stale(self, row: Stored, expected: int) -> errors.Conflict:
+        return errors.Conflict(
+            f"{row.name} is at version {row.version}, not {expected}.",
+            hint="Read it again and reapply your change.",
+            current_version=row.version,
+        )
+
+    def _taken(self, name: str, act: str) -> errors.AlreadyExists:
+        return errors.AlreadyExists(
+            f"There is a file {name!r} of agent {self.agent!r} already.",
+            hint=f"Rename or delete it first, then {act}.",
+        )
+
+    def _full(self, write: Write) -> errors.QuotaExceeded:
+        count, size = self.usage()
+        return errors.QuotaExceeded(
+            f"Agent {self.agent!r} has no room for {write.name!r}: {count:,} of "
+            f"{settings.FILE_MAX_FILES:,} files and {size:,} of {settings.FILE_MAX_AGENT_BYTES:,} "
+            "bytes are used.",
+            hint="Delete or shorten files that are no longer needed.",
+        )
+
+    def _busy(self, name: str) -> errors.Conflict:
+        return errors.Conflict(
+            f"{name} changed {ATTEMPTS} times while it was being written.", hint="Try again later."
+        )
+
+
+def _replaced(content: str, *, old: str, new: str) -> str:
+    first = content.find(old) if old else -1
+    if first < 0:
+        guards.refuse(
+            "old", "The text to replace is empty." if not old else "The text to replace does not occur."
+        )
+    if content.find(old, first + 1) >= 0:
+        guards.refuse("old", "The text to replace occurs more than once.", "Take more of the text around it.")
+    return content[:first] + new + content[first + len(old) :]
