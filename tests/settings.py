@@ -26,7 +26,7 @@ else:
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF",
     }
 
-AGENTSTORE: dict[str, object] = {}  # the defaults; the demo sets its own
+AGENTSTORE = {}  # the defaults; the demo sets its own
 
 DEBUG = False
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -31,7 +31,8 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 def plant(folder: Path, module: str, line: str) -> None:
     """Append ``line`` to a module, which is made if it isn't there."""
-    path = folder.joinpath(*module.split(".")).with_suffix(".py")
+    path = folder.joinpath(*module.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     path.parent.mkdir(exist_ok=True)
     for package in (path.parent / "__init__.py", path):
         package.touch()
@@ -53,7 +54,9 @@ def test_package_keeps_its_contracts():
         ("agentstore.strategies.planted", "import agentstore.files.planted", "never upwards"),
         ("agentstore.entities.planted", "import agentstore.tools.planted", "never upwards"),
         ("agentstore.entities.store", "import agentstore.entities.api", "In a folder"),
-        ("agentstore.entities.admin", "import agentstore.entities.api", "In a folder"),
+        ("agentstore.entities.forms", "import agentstore.entities.api", "In a folder"),
+        ("agentstore.entities.admin", "import agentstore.entities.api", "nothing of REST"),
+        ("agentstore.files.api", "import agentstore.files.admin", "nothing of the admin"),
         ("agentstore.entities.portable", "import agentstore.entities.store", "In a folder"),
         ("agentstore.files.models", "import agentstore.files.store", "In a folder"),
         ("agentstore.entities.store", "import rest_framework.exceptions", "urls modules only"),
