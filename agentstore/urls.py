@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path, re_path
 from rest_framework.routers import SimpleRouter
 
-from agentstore.entities.api import EntityIndexView, NoSuchEntityView, viewset_for
+from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
 from agentstore.entities.registry import all_entities
 
 app_name = "agentstore"
@@ -19,7 +19,7 @@ def _entity_urls() -> list[URLPattern | URLResolver]:
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("entities/", EntityIndexView.as_view(), name="entities"),
+    path("entities/", index_view().as_view(), name="entities"),
     *_entity_urls(),
-    re_path(r"^entities/(?P<rest>[\s\S]*/)\Z", NoSuchEntityView.as_view()),
+    re_path(r"^entities(?:/(?P<rest>[\s\S]*))?\Z", NoSuchEntityView.as_view()),
 ]

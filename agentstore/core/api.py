@@ -6,12 +6,10 @@ it; authentication and throttles stay the host's.
 
 from __future__ import annotations
 
-import difflib
+import functools
 import json
-import re
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, NoReturn
-from urllib.parse import parse_qsl, unquote_to_bytes
 
 from django.conf import settings as django_settings
 from django.contrib.auth.models import AnonymousUser
@@ -33,6 +31,7 @@ from rest_framework.viewsets import ViewSetMixin
 from agentstore.core import errors, guards
 from agentstore.core.access import get_access
 from agentstore.core.preconditions import Preconditions
+from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, wanted_tenant
 from agentstore.core.values import JSONObject, JSONValue
 
 __all__ = [
@@ -42,11 +41,7 @@ __all__ = [
     "StoreViewSet",
     "StrictJSONParser",
     "exception_handler",
-    "query_pairs",
 ]
-
-#: Names the tenant that a request works on, percent-encoded; read by the access class.
-TENANT_HEADER = "X-Agentstore-Tenant"
 
 STATUS: dict[type[errors.AgentStoreError], int] = {
     errors.NotFound: 404,
@@ -58,7 +53,6 @@ STATUS: dict[type[errors.AgentStoreError], int] = {
     errors.PermissionDenied: 403,
     errors.StorageFailed: 503,
 }
-_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class JSONRenderer(BaseRenderer):
@@ -143,7 +137,7 @@ class StoreView(APIView):
         """
         access, user = get_access(), AnonymousUser() if request.user is None else request.user
         action = self.action_of(request)
-        self.tenant = access.tenant(user, self.capability, wanted_tenant(request))
+        self.tenant = access.tenant(user, self.capability, wanted_tenant(request.headers.get(TENANT_HEADER)))
         if not access.allows(user, self.tenant, self.capability, action):
             raise errors.PermissionDenied(
                 f"You may not {action} here.", hint=f"It is about {self.capability}."
@@ -169,15 +163,19 @@ class StoreView(APIView):
             guards.refuse("", f"Expected an object, found {type(body).__name__}.")
         return checked_keys(body, known=list(known), ignored=ignored)
 
-    def only_params(self, request: Request, *known: str) -> dict[str, str]:
+    @functools.cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The names and values of the query string, in order."""
+        return query_pairs(self.request.META.get("QUERY_STRING", ""))
+
+    def only_params(self, *known: str) -> dict[str, str]:
         """Return the query string's parameters.
 
         Raises:
             ValidationFailed: one is not ``known``, or given twice.
         """
-        pairs = query_pairs(request)
-        params = dict(pairs)
-        if len(params) < len(pairs):
+        params = dict(self.pairs)
+        if len(params) < len(self.pairs):
             guards.refuse("", "A parameter is given twice.")
         return checked_keys(params, known=list(known))
 
@@ -200,69 +198,6 @@ def _non_atomic(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
     for alias in connections:
         view = transaction.non_atomic_requests(using=alias)(view)
     return view
-
-
-def checked_keys(
-    body: JSONObject, *, known: list[str], ignored: Iterable[str] = (), path: str = ""
-) -> JSONObject:
-    """Return the ``known`` keys of an object; ``path`` is where it stands in the body.
-
-    Raises:
-        ValidationFailed: it has keys that are neither known nor ``ignored``.
-    """
-    prefix = f"{path}." if path else ""
-    unknown = [key for key in body if key not in known and key not in ignored]
-    if unknown:
-        close = difflib.get_close_matches(unknown[0], known, n=1)
-        lead = f"Did you mean {close[0]!r}? " if close else ""
-        raise errors.ValidationFailed(
-            f"There is no key {unknown[0][:100]!r} here.",
-            hint=f"{lead}Valid: {', '.join(known) or 'none'}.",
-            errors={f"{prefix}{key}": ["There is no such key."] for key in unknown},
-        )
-    return {key: value for key, value in body.items() if key in known}
-
-
-def wanted_tenant(request: Request) -> str | None:
-    """Return the tenant that the request's header names, decoded.
-
-    Raises:
-        ValidationFailed: the header is not percent-encoded UTF-8.
-    """
-    header: str | None = request.headers.get(TENANT_HEADER)
-    if header is None:
-        return None
-    try:
-        if header.isascii() and not _STRAY_PERCENT.search(header):
-            return unquote_to_bytes(header).decode()
-    except UnicodeDecodeError:
-        pass
-    guards.refuse(TENANT_HEADER, "The header is not percent-encoded UTF-8.", "Send Z%C3%BCrich for Zürich.")
-
-
-def query_pairs(request: Request) -> list[tuple[str, str]]:
-    """Return the names and values of the query string, in order.
-
-    Raises:
-        ValidationFailed: it is not percent-encoded UTF-8, or has too many fields.
-    """
-    raw: str = request.META.get("QUERY_STRING", "")
-    if not raw:
-        return []
-    try:
-        text = raw if raw.isascii() else raw.encode("latin-1").decode()
-        if not _STRAY_PERCENT.search(text):
-            return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=_max_fields())
-    except UnicodeError:
-        pass
-    except ValueError:
-        guards.refuse("", f"The query string has more than {_max_fields():,} fields.")
-    guards.refuse("", "The query string is not percent-encoded UTF-8.", "Send 100%25 for 100%.")
-
-
-def _max_fields() -> int | None:
-    limit: int | None = django_settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-    return limit
 
 
 # --- errors ---------------------------------------------------------------------------------

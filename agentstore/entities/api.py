@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.apps import apps
+from django.http import HttpResponsePermanentRedirect
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentstore.core import errors, guards
-from agentstore.core.api import StoreView, StoreViewSet, checked_keys, query_pairs
+from agentstore.core.api import StoreView, StoreViewSet
 from agentstore.core.preconditions import Preconditions, etag
+from agentstore.core.requests import checked_keys
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, utc_text
 from agentstore.entities.base import EntityModel
+from agentstore.entities.codec import suggest
 from agentstore.entities.query import DEFAULT_LIMIT, parse_limit
 from agentstore.entities.querystring import read_integer, read_list_request
-from agentstore.entities.registry import all_entities, get_entity
+from agentstore.entities.registry import all_entities
 from agentstore.entities.store import EntityStore
 
 __all__ = ["MAX_BULK", "EntityIndexView", "EntityViewSet", "NoSuchEntityView", "viewset_for"]
@@ -80,14 +85,14 @@ class EntityViewSet(StoreViewSet):
 
     def list(self, request: Request) -> Response:
         """List the rows that match the filter, last updated first unless ``order_by`` says otherwise."""
-        asked = read_list_request(query_pairs(request), self.store.codec.fields)
+        asked = read_list_request(self.pairs, self.store.codec.fields)
         page = self.store.query(asked.filter, limit=asked.limit, order_by=asked.order_by, cursor=asked.cursor)
         return self._page([row_body(row) for row in page], page.next_cursor, page.limit)
 
     def create(self, request: Request) -> Response:
         """Store a new row. An ``Idempotency-Key`` makes the request safe to repeat."""
         place = request.build_absolute_uri(request.path)
-        self.only_params(request)
+        self.only_params()
         row = self.store.create(self._data(request), idempotency_key=_idempotency_key(request))
         response = self._row(row, status=201)
         response["Location"] = f"{place}{row.id}/"
@@ -95,7 +100,7 @@ class EntityViewSet(StoreViewSet):
 
     def retrieve(self, request: Request, id: str) -> Response:
         """Return a row, or with ``version`` an earlier state of it."""
-        params = self.only_params(request, "version")
+        params = self.only_params("version")
         version = read_integer(params["version"], "version") if "version" in params else None
         row = self.store.get(id, version=version)
         if row is None:
@@ -106,13 +111,13 @@ class EntityViewSet(StoreViewSet):
 
     def update(self, request: Request, id: str) -> Response:
         """Replace the whole document of a row; what is left out gets its default."""
-        self.only_params(request)
+        self.only_params()
         data = self._data(request)
         return self._row(self.store.replace(id, data, expected_version=self._expected(request, id)))
 
     def partial_update(self, request: Request, id: str) -> Response:
         """Replace the top-level fields given in ``data``; reset those in ``unset`` to their defaults."""
-        self.only_params(request)
+        self.only_params()
         body = self.read_body(request, known=["data", "unset"], ignored=ECHOED)
         patch, unset = body.get("data", {}), body.get("unset", [])
         if not isinstance(unset, list):
@@ -122,7 +127,7 @@ class EntityViewSet(StoreViewSet):
 
     def destroy(self, request: Request, id: str) -> Response:
         """Delete a row, softly: it frees its place, and ``undelete`` brings it back."""
-        self.only_params(request)
+        self.only_params()
         if not self.store.delete(id, expected_version=self._expected(request, id)):
             raise self.store.not_found(id)
         return Response(status=204)
@@ -130,7 +135,7 @@ class EntityViewSet(StoreViewSet):
     @action(detail=True, methods=["get"])
     def history(self, request: Request, id: str) -> Response:
         """List the audited changes of a row, deleted or not, newest first."""
-        params = self.only_params(request, "limit", "cursor")
+        params = self.only_params("limit", "cursor")
         limit = parse_limit(read_integer(params["limit"], "limit") if "limit" in params else DEFAULT_LIMIT)
         before = _entry_id(params["cursor"]) if "cursor" in params else None
         entries = self.store.history(id, limit=limit + 1, before=before)
@@ -142,14 +147,14 @@ class EntityViewSet(StoreViewSet):
     @action(detail=True, methods=["post"])
     def undelete(self, request: Request, id: str) -> Response:
         """Bring a deleted row back; a live row is returned as it is."""
-        self.only_params(request)
+        self.only_params()
         self.read_body(request, known=[])
         return self._row(self.store.undelete(id))
 
     @action(detail=False, methods=["post"])
     def bulk(self, request: Request) -> Response:
         """Store up to 500 new rows, all or none, in the order given."""
-        self.only_params(request)
+        self.only_params()
         rows = self.store.create_many(self._items(request), idempotency_key=_idempotency_key(request))
         return Response({"results": [row_body(row) for row in rows]}, status=201)
 
@@ -194,7 +199,7 @@ class EntityViewSet(StoreViewSet):
     def _page(self, results: Sequence[JSONObject], cursor: str | None, limit: int) -> Response:
         following = None
         if cursor is not None:
-            kept = [(name, value) for name, value in query_pairs(self.request) if name != "cursor"]
+            kept = [(name, value) for name, value in self.pairs if name != "cursor"]
             following = self.request.build_absolute_uri("?" + urlencode([*kept, ("cursor", cursor)]))
         return Response({"results": results, "next": following, "next_cursor": cursor, "limit": limit})
 
@@ -217,6 +222,19 @@ def _entry_id(cursor: str) -> UUID:
         guards.refuse("cursor", "This is no cursor.", "Leave the cursor out to start anew.")
 
 
+def _described(schema: str) -> dict[str, Any]:
+    """Return the attribute that describes a view to drf-spectacular, where that is installed."""
+    if not apps.is_installed("drf_spectacular"):
+        return {}
+    return {"schema": getattr(import_module("agentstore.entities.openapi"), schema)()}
+
+
+@functools.cache
+def index_view() -> type[EntityIndexView]:
+    """Return the view of the list of entities; it is made once."""
+    return type("EntityIndexView", (EntityIndexView,), _described("IndexAutoSchema"))
+
+
 @functools.cache
 def viewset_for(model: type[EntityModel]) -> type[EntityViewSet]:
     """Return the viewset of an entity; it is made once."""
@@ -225,6 +243,7 @@ def viewset_for(model: type[EntityModel]) -> type[EntityViewSet]:
         "__module__": __name__,
         "model": model,
         "capability": f"entities.{model.entity.name}",
+        **_described("EntityAutoSchema"),
     }
     return type(f"{model.__name__}ViewSet", (EntityViewSet,), attributes)
 
@@ -249,7 +268,7 @@ class EntityIndexView(StoreView):
 
     def get(self, request: Request) -> Response:
         """List the entities that the user may see."""
-        self.only_params(request)
+        self.only_params()
         return Response({"results": [self._describe(request, model) for model in self.visible]})
 
     def _describe(self, request: Request, model: type[EntityModel]) -> JSONObject:
@@ -258,14 +277,22 @@ class EntityIndexView(StoreView):
         return {"name": name, "description": model.entity.description, "url": url}
 
 
-class NoSuchEntityView(StoreView):
-    """What no other address below ``entities/`` matches: 404 in JSON, or the address with its slash."""
+class NoSuchEntityView(EntityIndexView):
+    """What no other address below ``entities/`` matches: 404 in JSON, or the same with its last slash."""
 
     schema = None
-    capability = "entities"
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        name = self.kwargs["rest"].strip("/").split("/")[0]
-        get_entity(name)
-        raise errors.NotFound("There is nothing at this address.", hint="Addresses end with a slash.")
+        rest = self.kwargs.get("rest") or ""
+        if request.method in ("GET", "HEAD") and not request.path.endswith("/"):
+            return
+        name = rest.split("/")[0]
+        if name and name not in {model.entity.name for model in all_entities()}:
+            visible = [model.entity.name for model in self.visible]
+            raise errors.NotFound(f"There is no entity {name[:100]!r}.", hint=suggest(name, visible))
+        raise errors.NotFound("There is nothing at this address.", hint="Every address ends with a slash.")
+
+    def get(self, request: Request, rest: str | None = None) -> HttpResponsePermanentRedirect:  # type: ignore[override]
+        """Send a reader on to the address with its slash, as Django does."""
+        return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))

@@ -1,0 +1,131 @@
+"""OpenAPI for views without serializers: each view says what an operation is, in plain JSON Schema.
+
+Imported only where drf-spectacular is an installed app; the views work without it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+
+from agentstore.core.requests import TENANT_HEADER
+from agentstore.core.values import JSONObject
+
+__all__ = ["Operation", "StoreAutoSchema", "header", "json_content"]
+
+#: What the access class reads: visible ASCII, everything else percent-encoded UTF-8.
+TENANT_PATTERN = (
+    r"^([!-$&-~]|%[2-7][0-9A-Fa-f]"
+    r"|(%[Cc][3-9A-Fa-f]|%[Dd][0-9A-Fa-f])%[89ABab][0-9A-Fa-f])+$"
+)
+_ERRORS = {
+    400: "The request does not fit; nothing was written.",
+    401: "The request says nobody's name.",
+    403: "You may not do this.",
+    404: "There is no such thing for this tenant.",
+    409: "It conflicts with what is there; nothing was written.",
+    412: "A condition of If-Match or If-None-Match failed; nothing was written.",
+    413: "The body or the row is too large; nothing was written.",
+    415: "The body is not JSON.",
+    429: "Too many requests.",
+    503: "The database did not carry it out.",
+}
+ERROR: JSONObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "code": {"type": "string", "description": "Stable, for programs."},
+        "detail": {"type": "string", "description": "What happened."},
+        "hint": {"type": "string", "description": "What to do next."},
+        "errors": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            "description": "Dotted path to messages.",
+        },
+        "current_version": {"type": "integer", "description": "The version that the row is at."},
+    },
+    "required": ["code", "detail"],
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What one method of one address does. ``answers`` maps status to response object."""
+
+    id: str
+    tag: str
+    description: str
+    parameters: list[JSONObject] = field(default_factory=list)
+    body: JSONObject | None = None
+    body_required: bool = True
+    answers: dict[int, JSONObject] = field(default_factory=dict)
+    errors: tuple[int, ...] = ()
+    components: dict[str, JSONObject] = field(default_factory=dict)
+
+
+def json_content(schema: JSONObject) -> JSONObject:
+    """Return the content of a JSON body."""
+    return {"application/json": {"schema": schema}}
+
+
+def header(name: str, description: str, **schema: Any) -> JSONObject:
+    """Return an optional request header."""
+    return {"name": name, "in": "header", "description": description, "schema": {"type": "string", **schema}}
+
+
+class StoreAutoSchema(AutoSchema):
+    """Builds an operation from what ``operation`` returns; spectacular adds the security."""
+
+    def operation(self) -> Operation:
+        """Return what ``self.method`` of ``self.view`` does."""
+        raise NotImplementedError
+
+    def get_operation(
+        self, path: str, path_regex: str, path_prefix: str, method: str, registry: Any
+    ) -> JSONObject | None:
+        self.registry, self.path, self.method = registry, path, method.upper()
+        self.path_regex, self.path_prefix = path_regex, path_prefix
+        found = self.operation()
+        for name, schema in {**found.components, "AgentstoreError": ERROR}.items():
+            self._register(name, schema)
+        document: JSONObject = {
+            "operationId": found.id,
+            "description": found.description,
+            "summary": found.description.splitlines()[0].rstrip("."),
+            "parameters": [*self._path_parameters(), *found.parameters, self._tenant()],
+            "tags": [found.tag],
+            "responses": self._responses(found),
+        }
+        if found.body is not None:
+            document["requestBody"] = {"content": json_content(found.body), "required": found.body_required}
+        security = self.get_auth()
+        return {**document, "security": security} if security else document
+
+    def _register(self, name: str, schema: JSONObject) -> None:
+        kind = ResolvedComponent.SCHEMA
+        component = ResolvedComponent(name, kind, schema=schema, object=name)  # type: ignore[no-untyped-call]
+        self.registry.register_on_missing(component)
+
+    def _path_parameters(self) -> list[JSONObject]:
+        return [
+            {"name": name, "in": "path", "required": True, "schema": self.path_schema(name)}
+            for name in re.findall(r"{(\w+)}", self.path)
+        ]
+
+    def path_schema(self, name: str) -> JSONObject:
+        """Return the schema of a parameter in the path."""
+        return {"type": "string"}
+
+    def _tenant(self) -> JSONObject:
+        about = "The tenant to work on, percent-encoded, for those who may name one. Default: your own."
+        return header(TENANT_HEADER, about, pattern=TENANT_PATTERN, minLength=1, maxLength=255)
+
+    def _responses(self, found: Operation) -> JSONObject:
+        errors = {*found.errors, 400, 401, 403, 503} | ({429} if self.view.throttle_classes else set())
+        content = json_content({"$ref": "#/components/schemas/AgentstoreError"})
+        answers = {**found.answers, **{s: {"description": _ERRORS[s], "content": content} for s in errors}}
+        return {str(status): answers[status] for status in sorted(answers)}

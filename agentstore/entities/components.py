@@ -1,0 +1,274 @@
+"""What OpenAPI says of one entity: its component schemas and its query parameters. No REST here.
+
+Every name starts with the entity's own, so that two entities with a nested model of the same name
+never share a component.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from agentstore.core.values import JSONObject
+from agentstore.entities.base import EntityModel
+from agentstore.entities.fields import SchemaField, fields_of, schema_json
+from agentstore.entities.query import MAX_IN, SYSTEM_FIELDS, operators_of
+
+__all__ = ["ANY_JSON", "NO_NUL", "components_of", "filter_parameters", "orderable", "prefix_of", "ref"]
+
+#: Text that a database can hold; stated, so that nobody has to find out.
+NO_NUL = r"^[^\u0000]*$"
+ANY_JSON = "AgentstoreJSON"
+_ANY: JSONObject = {"x-agentstore-any": True}
+_TIME: JSONObject = {"type": "string", "format": "date-time"}
+_ID: JSONObject = {"type": "string", "format": "uuid"}
+#: The keys of a field's own JSON Schema that hold for a value to compare with, too.
+_OF_TYPE = ("type", "format", "enum", "const")
+
+
+def ref(name: str) -> JSONObject:
+    """Return a reference to a component schema."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def prefix_of(name: str) -> str:
+    """Return the start of an entity's component names; different names never give the same."""
+    return re.sub(r"_([a-z])", lambda match: match[1].upper(), name[0].upper() + name[1:])
+
+
+class _EntityJsonSchema(GenerateJsonSchema):
+    """JSON Schema as the store reads and writes: no NUL comes in, every field goes out."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        if self.mode == "serialization" and field["type"] != "typed-dict-field":
+            return True
+        return super().field_is_required(field, total)
+
+    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
+        return super().model_fields_schema({**schema, "computed_fields": []})
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        found = super().str_schema(schema)
+        return found if self.mode == "serialization" else {"pattern": NO_NUL, **found}
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        return found if self.mode == "serialization" else {"propertyNames": {"pattern": NO_NUL}, **found}
+
+    def any_schema(self, schema: core_schema.AnySchema) -> JsonSchemaValue:
+        return {} if self.mode == "serialization" else dict(_ANY)
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        return {"type": "string"} if self.mode == "serialization" else super().decimal_schema(schema)
+
+
+def components_of(model: type[EntityModel]) -> dict[str, JSONObject]:
+    """Return the component schemas of an entity by name."""
+    prefix = prefix_of(model.entity.name)
+    given, parts = _schema(model.Schema, f"{prefix}.{{model}}", "validation")
+    stored, stored_parts = _schema(model.Schema, f"{prefix}.{{model}}.Stored", "serialization")
+    return {
+        **parts,
+        **stored_parts,
+        f"{prefix}Data": {**given, "title": f"{prefix}Data"},
+        f"{prefix}Stored": {**stored, "title": f"{prefix}Stored"},
+        f"{prefix}Patch": _partial(given, parts, f"{prefix}Patch"),
+        f"{prefix}Write": _write(prefix),
+        f"{prefix}Update": _update(prefix, model.Schema),
+        f"{prefix}Row": _row(prefix),
+        f"{prefix}Page": page_of(f"{prefix}Row"),
+        f"{prefix}Rows": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"results": {"type": "array", "items": ref(f"{prefix}Row")}},
+            "required": ["results"],
+        },
+        ANY_JSON: _any_json(),
+    }
+
+
+def _schema(
+    schema: type[BaseModel], names: str, mode: Literal["validation", "serialization"]
+) -> tuple[JSONObject, dict[str, JSONObject]]:
+    template = f"#/components/schemas/{names}"
+    found = schema.model_json_schema(
+        by_alias=True, ref_template=template, schema_generator=_EntityJsonSchema, mode=mode
+    )
+    found = _with_any(found)
+    parts = found.pop("$defs", {})
+    return found, {names.format(model=name): part for name, part in parts.items()}
+
+
+def _with_any(part: Any) -> Any:
+    """Put the reference where the generator, which knows its own components only, left a mark."""
+    if isinstance(part, list):
+        return [_with_any(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    marked = {key: value for key, value in part.items() if key not in _ANY}
+    found = {key: _with_any(value) for key, value in marked.items()}
+    return found if len(marked) == len(part) else {**ref(ANY_JSON), **found}
+
+
+def _partial(given: JSONObject, parts: dict[str, JSONObject], title: str) -> JSONObject:
+    """Return the schema with nothing required and no defaults: what is left out stays as it is."""
+    if "$ref" in given:  # a schema that refers to itself
+        given = parts[given["$ref"].rsplit("/", 1)[1]]
+    properties = {
+        key: {name: value for name, value in part.items() if name != "default"}
+        for key, part in given.get("properties", {}).items()
+    }
+    kept = {name: value for name, value in given.items() if name != "required"}
+    return {**kept, "title": title, "properties": properties}
+
+
+_ECHOED: dict[str, JSONObject] = {
+    "id": {**_ID, "readOnly": True},
+    "version": {"type": "integer", "minimum": 1, "readOnly": True},
+    "created_at": {**_TIME, "readOnly": True},
+    "updated_at": {**_TIME, "readOnly": True},
+}
+_RAW: JSONObject = {
+    "type": "object",
+    "additionalProperties": True,
+    "readOnly": True,
+    "description": "What is stored, where it no longer fits the schema.",
+}
+_SCHEMA_ERRORS: JSONObject = {
+    "type": "object",
+    "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    "readOnly": True,
+    "description": "Why it no longer fits: dotted path to messages. Absent on every row that fits.",
+}
+
+
+def _object(properties: JSONObject, *required: str, description: str = "") -> JSONObject:
+    found: JSONObject = {"type": "object", "additionalProperties": False, "properties": properties}
+    if required:
+        found["required"] = list(required)
+    return {**found, "description": description} if description else found
+
+
+def _row(prefix: str) -> JSONObject:
+    data = {"anyOf": [ref(f"{prefix}Stored"), {"type": "null"}]}
+    properties = {**_ECHOED, "data": data, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS}
+    about = "One row. Where it no longer fits the schema, data is null, and raw and schema_errors are there."
+    return _object(properties, *_ECHOED, "data", description=about)
+
+
+def _write(prefix: str) -> JSONObject:
+    about = "The whole document. What a read shows beside it may be sent back, and is ignored."
+    echoed = {**_ECHOED, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS}
+    return _object({**echoed, "data": ref(f"{prefix}Data")}, "data", description=about)
+
+
+def _update(prefix: str, schema: type[BaseModel]) -> JSONObject:
+    optional = [key for key, field in fields_of(schema).items() if not field.required]
+    properties = {**_ECHOED, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS, "data": ref(f"{prefix}Patch")}
+    if not optional:
+        return _object(properties, description="The fields to replace.")
+    properties["unset"] = {
+        "type": "array",
+        "items": {"type": "string", "enum": optional},
+        "description": "Fields to reset to their defaults; none that data sets.",
+    }
+    about = "The fields to replace, whole, and those to reset to their defaults."
+    return {**_object(properties, description=about), "allOf": [_not_both(key) for key in optional]}
+
+
+def _not_both(key: str) -> JSONObject:
+    """Say that a field may not be set and unset at once."""
+    both = {"data": {"required": [key]}, "unset": {"contains": {"const": key}}}
+    return {"not": {"properties": both, "required": ["data", "unset"]}}
+
+
+def page_of(row: str) -> JSONObject:
+    """Return the schema of a page of rows."""
+    properties: JSONObject = {
+        "results": {"type": "array", "items": ref(row)},
+        "next": {
+            "type": ["string", "null"],
+            "description": "The address of the next page, to be followed as it is; null on the last one.",
+        },
+        "next_cursor": {
+            "type": ["string", "null"],
+            "description": "The cursor parameter of that address, for clients that build their own.",
+        },
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+    }
+    return _object(properties, "results", "next", "next_cursor", "limit")
+
+
+def _any_json() -> JSONObject:
+    """Return the schema of any JSON value without NUL characters."""
+    text = {"type": "string", "pattern": NO_NUL}
+    objects = {"type": "object", "propertyNames": {"pattern": NO_NUL}, "additionalProperties": ref(ANY_JSON)}
+    arrays = {"type": "array", "items": ref(ANY_JSON)}
+    plain = [{"type": name} for name in ("null", "boolean", "number")]
+    return {"anyOf": [*plain, text, arrays, objects], "description": "Any JSON value."}
+
+
+# --- query parameters -----------------------------------------------------------------------
+
+
+def orderable(model: type[EntityModel]) -> list[str]:
+    """Return every value that ``order_by`` takes."""
+    names = [key for key, field in fields_of(model.Schema).items() if field.orderable]
+    return [sign + name for name in [*names, "created_at", "updated_at", "id"] for sign in ("", "-")]
+
+
+def filter_parameters(model: type[EntityModel]) -> Iterator[JSONObject]:
+    """Yield the filters worth telling of: equality for every field, all operators for the indexed ones.
+
+    The rest work as well; the description of the list says so.
+    """
+    for key, field in fields_of(model.Schema).items():
+        operand = _operand(field, schema_json(model.Schema, mode="serialization"))
+        for op in operators_of(field):
+            if op == "isnull":
+                yield _parameter(f"{key}__isnull", {"type": "boolean"}, field.description)
+            elif operand and (op == "eq" or key in model.entity.indexes):
+                yield _clause(key, op, operand, field.description)
+    for key, kind in SYSTEM_FIELDS.items():
+        operand = {"id": _ID, "time": _TIME}.get(kind, {"type": "integer"})
+        for op in ("eq", "in") if kind == "id" else ("eq", "lt", "lte", "gt", "gte"):
+            yield _clause(key, op, operand, "")
+
+
+def _clause(key: str, op: str, operand: JSONObject, description: str) -> JSONObject:
+    name = key if op == "eq" and key not in ("limit", "cursor", "order_by") else f"{key}__{op}"
+    if op in ("startswith", "contains", "icontains"):
+        operand = {"type": "string", "pattern": NO_NUL}
+    if op == "in":
+        operand = {"type": "array", "items": operand, "minItems": 1, "maxItems": MAX_IN}
+    return _parameter(name, operand, description)
+
+
+def _parameter(name: str, schema: JSONObject, description: str) -> JSONObject:
+    found: JSONObject = {"name": name, "in": "query", "schema": schema}
+    return {**found, "description": description} if description else found
+
+
+def _operand(field: SchemaField, root: JSONObject) -> JSONObject:
+    """Return the schema of a scalar to compare a field with; empty where one schema can't say it."""
+    if not field.scalar or field.base is None:
+        return {}
+    part = field.json_schema
+    options = [option for option in part.get("anyOf", [part]) if option.get("type") != "null"]
+    if len(options) != 1:
+        return {}
+    option = options[0]
+    if "$ref" in option:
+        option = root["$defs"][option["$ref"].rsplit("/", 1)[1]]
+    found = {key: option[key] for key in _OF_TYPE if key in option}
+    return (
+        {**found, "pattern": NO_NUL} if field.base is str and not found.keys() & {"enum", "const"} else found
+    )

@@ -1,0 +1,220 @@
+"""OpenAPI for the entities' viewsets. Imported only where drf-spectacular is an installed app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agentstore.core.openapi import Operation, StoreAutoSchema, header, json_content
+from agentstore.core.values import JSONObject
+from agentstore.entities.base import EntityModel
+from agentstore.entities.components import (
+    components_of,
+    filter_parameters,
+    orderable,
+    page_of,
+    prefix_of,
+    ref,
+)
+from agentstore.entities.query import DEFAULT_LIMIT
+
+__all__ = ["EntityAutoSchema", "IndexAutoSchema"]
+
+_ENTRY: JSONObject = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "op": {"type": "string", "enum": ["create", "update", "delete", "undelete"]},
+        "version": {"type": "integer", "minimum": 1},
+        "patch": {
+            "type": ["object", "null"],
+            "additionalProperties": True,
+            "description": 'The full row for a create; {"set": {...}, "unset": [...]} for an update.',
+        },
+        "actor": {"type": "string"},
+        "reason": {"type": "string"},
+        "context": {"type": "object", "additionalProperties": True},
+        "at": {"type": "string", "format": "date-time"},
+    },
+    "required": ["id", "op", "version", "patch", "actor", "reason", "context", "at"],
+}
+_HISTORY = {"AgentstoreHistoryEntry": _ENTRY, "AgentstoreHistory": page_of("AgentstoreHistoryEntry")}
+_IF_MATCH = header("If-Match", 'Write only if the row is at this version: "3", or * for any.')
+_IF_NONE_MATCH = header(
+    "If-None-Match", "Write only if the row is not at this version; * never writes over one."
+)
+_KEY = header(
+    "Idempotency-Key",
+    "Makes the request safe to repeat: the same key and body again give the same answer, for a day.",
+    minLength=1,
+    maxLength=255,
+)
+_ETAG: JSONObject = {
+    "ETag": {"schema": {"type": "string"}, "required": True, "description": "The version, quoted."}
+}
+_LOCATION: JSONObject = {
+    "Location": {"schema": {"type": "string"}, "required": True, "description": "Where the row is."}
+}
+_LIMIT: JSONObject = {
+    "name": "limit",
+    "in": "query",
+    "description": "How many rows at most; what is below 1 or over 100 is taken as 1 or 100.",
+    "schema": {"type": "integer", "default": DEFAULT_LIMIT},
+}
+_LIST = """{summary}
+
+{description}
+
+Every field takes `__ne`, `__lt`, `__lte`, `__gt`, `__gte`, `__in`, `__startswith`, `__contains`,
+`__icontains` and `__isnull` where its type allows; those of the indexed fields are listed here. For the
+next page follow `next` as it is: it repeats the parameters and adds `cursor`."""
+_BODY_ERRORS = (413, 415)
+
+
+class EntityAutoSchema(StoreAutoSchema):
+    """Describes the operations on one entity."""
+
+    view: Any
+
+    @property
+    def model(self) -> type[EntityModel]:
+        """The entity."""
+        found: type[EntityModel] = self.view.model
+        return found
+
+    def path_schema(self, name: str) -> JSONObject:
+        return {"type": "string", "format": "uuid"} if name == "id" else super().path_schema(name)
+
+    def operation(self) -> Operation:
+        action: str = self.view.action
+        describe: Callable[[], Operation] = getattr(self, f"_{action}")
+        return describe()
+
+    def _made(self, **details: object) -> Operation:
+        name = self.model.entity.name
+        action: str = self.view.action
+        summary = (getattr(self.view, action).__doc__ or "").split("\n")[0]
+        found: dict[str, object] = {
+            "id": f"entities_{name}_{action}",
+            "tag": name,
+            "description": summary,
+            "components": components_of(self.model),
+        }
+        return Operation(**{**found, **details})  # type: ignore[arg-type]
+
+    def _ref(self, part: str) -> JSONObject:
+        return ref(prefix_of(self.model.entity.name) + part)
+
+    def _answer(self, part: str, description: str, **headers: JSONObject) -> JSONObject:
+        found: JSONObject = {"description": description, "content": json_content(self._ref(part))}
+        return {**found, "headers": headers} if headers else found
+
+    def _list(self) -> Operation:
+        order: JSONObject = {
+            "name": "order_by",
+            "in": "query",
+            "description": "The field to sort by, descending with a minus. Default: last updated first.",
+            "schema": {"type": "string", "enum": orderable(self.model)},
+        }
+        summary = self.view.list.__doc__.split("\n")[0]
+        return self._made(
+            description=_LIST.format(summary=summary, description=self.model.entity.description),
+            parameters=[*filter_parameters(self.model), order, _LIMIT],
+            answers={200: self._answer("Page", "A page of rows.")},
+        )
+
+    def _create(self) -> Operation:
+        return self._made(
+            parameters=[_KEY],
+            body=self._ref("Write"),
+            answers={201: self._answer("Row", "The new row.", **_ETAG, **_LOCATION)},
+            errors=(409, *_BODY_ERRORS),
+        )
+
+    def _bulk(self) -> Operation:
+        return self._made(
+            parameters=[_KEY],
+            body={"type": "array", "items": self._ref("Write"), "maxItems": 500},
+            answers={201: self._answer("Rows", "The new rows, in the order given.")},
+            errors=(409, *_BODY_ERRORS),
+        )
+
+    def _retrieve(self) -> Operation:
+        version: JSONObject = {
+            "name": "version",
+            "in": "query",
+            "description": "An earlier version to rebuild.",
+            "schema": {"type": "integer"},
+        }
+        return self._made(
+            parameters=[
+                version,
+                header("If-None-Match", "The version that you have; 304 if it is still that."),
+            ],
+            answers={
+                200: self._answer("Row", "The row.", **_ETAG),
+                304: {"description": "It is still at the version that you have.", "headers": _ETAG},
+            },
+            errors=(404,),
+        )
+
+    def _update(self) -> Operation:
+        return self._write("Write")
+
+    def _partial_update(self) -> Operation:
+        return self._write("Update")
+
+    def _write(self, part: str) -> Operation:
+        return self._made(
+            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            body=self._ref(part),
+            answers={200: self._answer("Row", "The row as it is now.", **_ETAG)},
+            errors=(404, 409, 412, *_BODY_ERRORS),
+        )
+
+    def _destroy(self) -> Operation:
+        return self._made(
+            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            answers={204: {"description": "It is deleted."}},
+            errors=(404, 412),
+        )
+
+    def _undelete(self) -> Operation:
+        return self._made(
+            answers={200: self._answer("Row", "The row, live again.", **_ETAG)},
+            errors=(404, 409, *_BODY_ERRORS),
+        )
+
+    def _history(self) -> Operation:
+        cursor = {"name": "cursor", "in": "query", "schema": {"type": "string", "format": "uuid"}}
+        content = json_content(ref("AgentstoreHistory"))
+        return self._made(
+            parameters=[_LIMIT, {**cursor, "description": "The next_cursor of the page before."}],
+            answers={200: {"description": "A page of changes.", "content": content}},
+            errors=(404,),
+            components=_HISTORY,
+        )
+
+
+class IndexAutoSchema(StoreAutoSchema):
+    """Describes the list of entities."""
+
+    def operation(self) -> Operation:
+        entity = {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {name: {"type": "string"} for name in ("name", "description", "url")},
+            "required": ["name", "description", "url"],
+        }
+        results = {"type": "array", "items": ref("AgentstoreEntity")}
+        index = {"type": "object", "additionalProperties": False, "properties": {"results": results}}
+        return Operation(
+            id="entities_index",
+            tag="entities",
+            description="List the entities that you may see.",
+            answers={
+                200: {"description": "The entities.", "content": json_content(ref("AgentstoreEntities"))}
+            },
+            components={"AgentstoreEntity": entity, "AgentstoreEntities": {**index, "required": ["results"]}},
+        )
