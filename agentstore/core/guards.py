@@ -18,7 +18,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from agentstore.core.errors import TooLarge, ValidationFailed
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = ["MAX_DEPTH", "check_size", "check_text", "dump_json", "parse_json", "to_json"]
+__all__ = ["MAX_DEPTH", "check_size", "check_text", "dump_json", "parse_json", "printable", "to_json"]
 
 #: How deep objects and arrays may nest, the outermost counted as 1.
 MAX_DEPTH = 64
@@ -49,6 +49,11 @@ def check_text(value: object, path: str) -> str:
         except UnicodeEncodeError as error:
             refuse(path, f"The text holds a lone surrogate at position {error.start}.")
     return value
+
+
+def printable(text: str) -> str:
+    """Return ``text`` as a page can carry it: no NUL, no lone surrogate, which only spoiled rows have."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 
 
 def to_json(value: object, *, path: str = "", max_depth: int = MAX_DEPTH) -> JSONValue:

@@ -15,8 +15,10 @@ from django.db import models
 from django.db.models.base import ModelBase
 from pydantic import BaseModel
 
+from agentstore.core.guards import printable
 from agentstore.core.models import StoreModel
 from agentstore.core.values import EntityRow, JSONValue
+from agentstore.entities.fields import naming_field
 from agentstore.entities.options import EntityOptions, build_indexes, read_options
 from agentstore.entities.schema import EntitySchema
 from agentstore.entities.store import EntityStore
@@ -115,9 +117,10 @@ class EntityModel(StoreModel, metaclass=EntityBase):
         )
 
     def __str__(self) -> str:
-        values = self.data.values() if isinstance(self.data, dict) else ()  # no dict: spoiled by hand
-        text = next((value for value in values if isinstance(value, str) and value), "")
-        return text[:100] or str(self.pk)
+        data = self.data if isinstance(self.data, dict) else {}  # no dict: spoiled by hand
+        field = naming_field(self.Schema)
+        text = data.get(field.key) if field else None
+        return printable(text[:100]) if isinstance(text, str) and text.strip() else str(self.pk)
 
     @overload
     @classmethod

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from agentstore.core.values import JSONObject
 from agentstore.entities.schema import UTCMark
 
-__all__ = ["SchemaField", "fields_of", "schema_json"]
+__all__ = ["SchemaField", "fields_of", "naming_field", "schema_json"]
 
 #: JSON Schema's types and what they are called here.
 _KINDS = {
@@ -81,8 +81,11 @@ class SchemaField:
 
 @functools.cache
 def schema_json(schema: type[BaseModel], *, mode: Literal["validation", "serialization"]) -> JSONObject:
-    """Return the JSON Schema of ``schema`` by stored keys."""
-    return schema.model_json_schema(by_alias=True, mode=mode)
+    """Return the JSON Schema of ``schema`` by stored keys, an object at its root."""
+    found = schema.model_json_schema(by_alias=True, mode=mode)
+    if "$ref" in found:  # a schema that refers to itself stands among its own definitions
+        found = {**found["$defs"][found["$ref"].rsplit("/", 1)[1]], "$defs": found["$defs"]}
+    return found
 
 
 @functools.cache
@@ -91,6 +94,13 @@ def fields_of(schema: type[BaseModel]) -> dict[str, SchemaField]:
     properties = schema_json(schema, mode="serialization").get("properties", {})
     found = (_field(schema, name, info, properties) for name, info in schema.model_fields.items())
     return {field.key: field for field in found}
+
+
+@functools.cache
+def naming_field(schema: type[BaseModel]) -> SchemaField | None:
+    """Return the field that names a row: the first of plain text, None where there is none."""
+    plain = (f for f in fields_of(schema).values() if f.kind == "text" and f.base is str)
+    return next((field for field in plain if not {"enum", "const"} & set(field.json_schema)), None)
 
 
 def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSONObject) -> SchemaField:

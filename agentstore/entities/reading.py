@@ -143,8 +143,19 @@ class ReadingStore(Generic[S]):
         Raises:
             ValidationFailed: ``version`` is no int.
         """
+        return self._get(id, version, deleted=False)
+
+    def get_deleted(self, id: UUID | str, *, version: int | None = None) -> EntityRow[S] | None:
+        """Return the deleted row of that id, or an earlier version of it: what an undelete brings back.
+
+        Raises:
+            ValidationFailed: ``version`` is no int.
+        """
+        return self._get(id, version, deleted=True)
+
+    def _get(self, id: UUID | str, version: int | None, *, deleted: bool) -> EntityRow[S] | None:
         wanted, key = parse_version(version, "version"), parse_id(id)
-        raw = None if key is None else self._rows.get(key)
+        raw = None if key is None else self._rows.get(key, deleted=deleted)
         if raw is None or wanted is None or wanted == raw.version:
             return None if raw is None else to_row(self.codec, raw)
         return self._rebuild(raw, wanted)
