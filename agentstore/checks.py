@@ -44,17 +44,26 @@ def _values(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
             hint = f"The default is {default}."
             yield checks.Error(f"AGENTSTORE[{name!r}] must be an int >= 1.", hint=hint, id="agentstore.E002")
     if settings.BACKEND not in ("auto", "portable"):
-        yield checks.Error("AGENTSTORE['BACKEND'] must be 'auto' or 'portable'.", id="agentstore.E002")
+        hint = "The default is 'auto'."
+        yield checks.Error(
+            "AGENTSTORE['BACKEND'] must be 'auto' or 'portable'.", hint=hint, id="agentstore.E002"
+        )
     if isinstance(settings.MAX_DEPTH, int) and settings.MAX_DEPTH > MAX_DEPTH:
-        yield checks.Error(f"AGENTSTORE['MAX_DEPTH'] must be at most {MAX_DEPTH}.", id="agentstore.E002")
+        hint = "Deeper JSON breaks other readers."
+        yield checks.Error(
+            f"AGENTSTORE['MAX_DEPTH'] must be at most {MAX_DEPTH}.", hint=hint, id="agentstore.E002"
+        )
 
 
 def _access() -> Iterator[checks.CheckMessage]:
     try:
-        import_string(settings.ACCESS)
+        known = isinstance(import_string(settings.ACCESS), type)
     except (ImportError, AttributeError, TypeError):
+        known = False
+    if not known:
         hint = "Give the dotted path of a subclass of agentstore.core.access.Access."
-        yield checks.Error(f"AGENTSTORE['ACCESS'] can't be imported: {settings.ACCESS!r}.", hint=hint, id="agentstore.E003")
+        problem = f"AGENTSTORE['ACCESS'] names no class that can be imported: {settings.ACCESS!r}."
+        yield checks.Error(problem, hint=hint, id="agentstore.E003")
 
 
 def _time_zone() -> Iterator[checks.CheckMessage]:

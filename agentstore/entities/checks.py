@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from datetime import date, datetime
 from typing import Any, get_args
 
 from django.core import checks
-from pydantic import BaseModel, SecretBytes, SecretStr
+from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 
+from agentstore.core import guards
+from agentstore.core.errors import ValidationFailed
 from agentstore.core.models import StoreQuerySet
 from agentstore.entities.base import EntityModel
+from agentstore.entities.codec import Codec
 from agentstore.entities.fields import SchemaField, fields_of, schema_json
 from agentstore.entities.options import KEY_RE
 from agentstore.entities.query import SYSTEM_FIELDS
@@ -56,7 +60,9 @@ def _check(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
 def _check_name(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
     name = model.entity.name
     if not NAME_RE.fullmatch(name) or len(name) > LONGEST or name in RESERVED_NAMES:
-        hint = f"Use small letters, digits and _, at most {LONGEST}, starting with a letter; 'entity' is taken."
+        hint = (
+            f"Use small letters, digits and _, at most {LONGEST}, starting with a letter; 'entity' is taken."
+        )
         yield _error(model, 102, f"{name!r} is no entity name.", hint)
     if not model.entity.description.strip():
         hint = "Give the model a docstring, or Entity.description: language models read it."
@@ -70,7 +76,9 @@ def _duplicates(models: list[type[EntityModel]]) -> Iterator[checks.CheckMessage
     for name, found in owners.items():
         if len(found) > 1:
             who = " and ".join(model._meta.label for model in found)
-            yield _error(found[-1], 104, f"the entity name {name!r} is used by {who}.", "Set another Entity.name.")
+            yield _error(
+                found[-1], 104, f"the entity name {name!r} is used by {who}.", "Set another Entity.name."
+            )
 
 
 def _check_columns(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
@@ -84,7 +92,9 @@ def _check_columns(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
             hint = "Leave the manager out, or derive its queryset from StoreQuerySet."
             yield _error(model, 106, f"the manager {manager.name!r} would let writes pass the store.", hint)
     if model._meta.base_manager_name:
-        yield _error(model, 106, "the store itself needs Django's base manager.", "Remove Meta.base_manager_name.")
+        yield _error(
+            model, 106, "the store itself needs Django's base manager.", "Remove Meta.base_manager_name."
+        )
 
 
 def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Iterator[checks.CheckMessage]:
@@ -93,11 +103,13 @@ def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Itera
         yield _error(model, 107, "its schema does not forbid unknown keys.", hint)
     if not fields_of(schema):
         yield _error(model, 107, "its schema has no fields.", "Declare at least one.")
-    taken = set(schema_json(schema, mode="validation").get("properties", {}))
-    for field in fields_of(schema).values():
-        if field.info.exclude or _secret(field.info.annotation) or field.key not in taken:
-            hint = "Use one alias for both ways; leave out exclude, SecretStr and the like."
-            yield _error(model, 108, f"the field {field.key!r} does not read back what it writes.", hint)
+    lossy = [name for part in (schema, *_nested(schema)) for name in _lossy(part)]
+    for name in lossy:
+        hint = "Use one alias for both ways; leave out exclude, SecretStr and the like."
+        yield _error(model, 108, f"the field {name!r} does not read back what it writes.", hint)
+    problem = "" if lossy else _trial(model, schema)
+    if problem:
+        yield _error(model, 108, problem, "A default fits its type, and each field reads its own JSON form.")
     for nested in _nested(schema):
         if not issubclass(nested, EntitySchema):
             yield checks.Warning(
@@ -106,6 +118,35 @@ def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Itera
                 obj=model,
                 id="agentstore.W101",
             )
+
+
+def _lossy(schema: type[BaseModel]) -> Iterator[str]:
+    """Yield the fields that are not stored, or stored as what they can't be read from."""
+    taken = set(schema_json(schema, mode="validation").get("properties", {}))
+    for field in fields_of(schema).values():
+        if field.info.exclude or _secret(field.info.annotation) or field.key not in taken:
+            yield field.key
+
+
+#: What a required field is tried with.
+_SAMPLES = {str: "x", int: 1, float: 0.5, bool: True, date: "2026-01-31", datetime: "2026-01-31T09:00:00Z"}
+
+
+def _trial(model: type[EntityModel], schema: type[EntitySchema]) -> str:
+    """Store and read a row of defaults, and of samples where there is none; return what went wrong."""
+    fields = fields_of(schema)
+    given = {key: _SAMPLES.get(field.base) for key, field in fields.items() if field.required}
+    codec = Codec(schema, model.entity.name, ())
+    try:
+        instance = schema.model_validate_json(guards.dump_json(given))
+    except ValidationError as error:
+        wrong = [str(item["loc"][0]) for item in error.errors() if item["loc"]]
+        return next((f"the default of {key!r} does not fit." for key in wrong if key not in given), "")
+    try:
+        codec.dump(instance, max_bytes=2**30, max_depth=guards.MAX_DEPTH)
+    except ValidationFailed as error:
+        return error.message.removeprefix(f"{codec.name}: ")
+    return ""
 
 
 def _secret(annotation: Any) -> bool:
@@ -156,7 +197,9 @@ def _check_indexes(
             hint = "Index fields of type str, int, float, bool, date, UTCDateTime or a str enum, or None besides."
             yield _error(model, 111, f"Entity.{option}: {name!r} has a type that can't be indexed.", hint)
         elif len(name) > LONGEST:
-            yield _error(model, 112, f"Entity.{option}: {name!r} is too long.", f"At most {LONGEST} characters.")
+            yield _error(
+                model, 112, f"Entity.{option}: {name!r} is too long.", f"At most {LONGEST} characters."
+            )
 
 
 def _check_limit(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
