@@ -42,8 +42,7 @@ WITH quota AS (
   WHERE u.used + EXCLUDED.used <= %(limit)s::bigint
   RETURNING u.id
 ), given AS (
-  SELECT g.id, g.audit_id, g.data::jsonb AS data
-  FROM unnest(%(ids)s::uuid[], %(audit_ids)s::uuid[], %(data)s::text[]) AS g (id, audit_id, data), quota
+  {given}
 ), made AS (
   INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)
   SELECT id, %(tenant)s::text, data, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM given
@@ -55,6 +54,13 @@ WITH quota AS (
 )
 SELECT count(id) FROM given
 """
+
+# Arrays of documents would be escaped and unescaped character by character: one JSON array is not.
+ONE = "SELECT %(ids)s::uuid AS id, %(audit_ids)s::uuid AS audit_id, %(data)s::jsonb AS data FROM quota"
+MANY = """SELECT g.id, g.audit_id, g.data FROM quota, ROWS FROM (
+    unnest(%(ids)s::uuid[]), unnest(%(audit_ids)s::uuid[]), jsonb_array_elements(%(data)s::jsonb)
+  ) AS g (id, audit_id, data)"""
+INSERT_ONE, INSERT_MANY = INSERT.replace("{given}", ONE), INSERT.replace("{given}", MANY)
 
 UPDATE = """
 WITH changed AS (
@@ -86,6 +92,10 @@ WITH gone AS (
 )
 SELECT coalesce(max(version), 0) FROM gone
 """
+
+
+def _text(change: Change) -> str:
+    return change.data.text if change.data else "{}"
 
 
 class PostgresRows(PortableRows):
@@ -123,19 +133,21 @@ class PostgresRows(PortableRows):
         return self._atomic(work)
 
     def _insert_chunk(self, changes: Sequence[Change], limit: int) -> Outcome:
-        params = self._common(changes[0]) | {
-            "usage_id": new_id(),
-            "places": len(changes),
-            "limit": min(limit, MAX_COUNT),
-            "ids": [change.id for change in changes],
-            "audit_ids": [change.audit_id for change in changes],
-            "data": [change.data.text if change.data else "{}" for change in changes],
-        }
-        return Outcome.DONE if self._count(INSERT, params) else Outcome.FULL
+        params = self._common(changes[0])
+        params |= {"usage_id": new_id(), "places": len(changes), "limit": min(limit, MAX_COUNT)}
+        if len(changes) == 1:
+            params |= {"ids": params["id"], "audit_ids": params["audit_id"], "data": _text(changes[0])}
+        else:
+            params |= {
+                "ids": f"{{{','.join(str(change.id) for change in changes)}}}",
+                "audit_ids": f"{{{','.join(str(change.audit_id) for change in changes)}}}",
+                "data": f"[{','.join(map(_text, changes))}]",
+            }
+        return Outcome.DONE if self._count(INSERT_ONE if len(changes) == 1 else INSERT_MANY, params) else Outcome.FULL
 
     @translate_errors
     def update(self, change: Change) -> Outcome:
-        data = change.data.text if change.data else "{}"
+        data = _text(change)
         params = self._common(change) | {
             "data": data,
             "version": change.version,

@@ -86,11 +86,10 @@ class Raw:
         for name in ("cursor_factory", "context", "server_side_binding"):
             params.pop(name, None)
         self.connection = psycopg.connect(**{**params, "prepare_threshold": 0}, autocommit=True)
-        self.cursor = self.connection.cursor()
 
     def run(self, sql: str, params: Any = None) -> psycopg.Cursor[Any]:
         """Execute one statement, prepared."""
-        return self.cursor.execute(sql, params, prepare=True)
+        return self.connection.execute(sql, params, prepare=True)
 
     def close(self) -> None:
         self.connection.close()

@@ -14,7 +14,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from agentstore.core.values import new_id, now
-from agentstore.entities.postgres import INSERT
+from agentstore.entities.postgres import INSERT_ONE
 from tests.benchmarks.database import Raw
 from tests.benchmarks.models import Reminder
 
@@ -73,12 +73,12 @@ def _environ(body: bytes) -> dict[str, Any]:
 
 def raw_create(raw: Raw, document: Callable[[], dict[str, Any]]) -> Callable[[], object]:
     """Return a call that runs the store's own statement (counter, row, audit) on psycopg."""
-    sql = INSERT.replace("{table}", Reminder._meta.db_table)
+    sql = INSERT_ONE.replace("{table}", Reminder._meta.db_table)
 
     def create() -> Any:
         params = {
             "tenant": "user:1", "entity": "reminders", "usage_id": new_id(), "places": 1, "limit": 10_000_000,
-            "ids": [new_id()], "audit_ids": [new_id()], "data": [json.dumps(document())],
+            "ids": new_id(), "audit_ids": new_id(), "data": json.dumps(document()),
             "actor": "user:1", "reason": "", "context": "{}", "at": now(),
         }  # fmt: skip
         return raw.run(sql, params).fetchone()
