@@ -7,6 +7,7 @@ from rest_framework.routers import SimpleRouter
 
 from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
 from agentstore.entities.registry import all_entities
+from agentstore.files import api as files
 
 app_name = "agentstore"
 
@@ -18,8 +19,30 @@ def _entity_urls() -> list[URLPattern | URLResolver]:
     return router.urls
 
 
+def _agent_urls() -> list[URLPattern | URLResolver]:
+    on_files = {
+        "files": files.FileView,
+        "versions": files.VersionsView,
+        "diff": files.DiffView,
+        "restore": files.RestoreView,
+        "undelete": files.UndeleteView,
+        "rename": files.RenameView,
+        "redact": files.RedactView,
+    }
+    return [
+        path("agents/", files.AgentsView.as_view(), name="agents"),
+        path("agents/<str:agent>/files/", files.FilesView.as_view(), name="files"),
+        path("agents/<str:agent>/changes/", files.ChangesView.as_view(), name="file-changes"),
+        *(
+            path(f"agents/<str:agent>/{act}/<path:name>", view.as_view(), name=f"file-{act}")
+            for act, view in on_files.items()
+        ),
+    ]
+
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("entities/", index_view().as_view(), name="entities"),
     *_entity_urls(),
+    *_agent_urls(),
     re_path(r"^entities(?:/(?P<rest>[\s\S]*))?\Z", NoSuchEntityView.as_view()),
 ]

@@ -12,11 +12,12 @@ from django.conf import settings as django_settings
 from agentstore.core import errors, guards
 from agentstore.core.values import JSONObject
 
-__all__ = ["TENANT_HEADER", "checked_keys", "query_pairs", "wanted_tenant"]
+__all__ = ["TENANT_HEADER", "checked_keys", "query_pairs", "read_integer", "wanted_tenant"]
 
 #: Names the tenant that a request works on, percent-encoded; read by the access class.
 TENANT_HEADER = "X-Agentstore-Tenant"
 _ENCODED = re.compile(r"([!-$&-~]|%[0-9A-Fa-f]{2})*")
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -79,3 +80,14 @@ def query_pairs(raw: str) -> list[tuple[str, str]]:
 def _max_fields() -> int | None:
     limit: int | None = django_settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
     return limit
+
+
+def read_integer(text: str, name: str) -> int:
+    """Return a parameter as a whole number.
+
+    Raises:
+        ValidationFailed: it is none.
+    """
+    if len(text) > guards.MAX_DIGITS or not _INTEGER.fullmatch(text):
+        guards.refuse(name, f"Expected a whole number, found {text!r:.100}.")
+    return int(text)

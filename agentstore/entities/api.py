@@ -18,12 +18,12 @@ from rest_framework.response import Response
 from agentstore.core import errors, guards
 from agentstore.core.api import StoreView, StoreViewSet
 from agentstore.core.preconditions import Preconditions, etag
-from agentstore.core.requests import checked_keys
+from agentstore.core.requests import checked_keys, read_integer
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, utc_text
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import suggest
 from agentstore.entities.query import DEFAULT_LIMIT, parse_limit
-from agentstore.entities.querystring import read_integer, read_list_request
+from agentstore.entities.querystring import read_list_request
 from agentstore.entities.registry import all_entities
 from agentstore.entities.store import EntityStore
 

@@ -5,19 +5,18 @@ What a field or operator may be is decided by ``query``, as for every other call
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
+from agentstore.core.requests import read_integer
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.query import CONTROLS, DEFAULT_LIMIT, SYSTEM_FIELDS
 
-__all__ = ["ListRequest", "read_integer", "read_list_request"]
+__all__ = ["ListRequest", "read_list_request"]
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _WORDS: dict[str, JSONValue] = {"true": True, "false": False}
 
 
@@ -52,17 +51,6 @@ def read_list_request(pairs: Iterable[tuple[str, str]], fields: Mapping[str, Sch
         first, messages = next(iter(problems.items()))
         raise ValidationFailed(f"{first[:100]}: {messages[0]}", errors=problems)
     return ListRequest(filter=filters, **controls)
-
-
-def read_integer(text: str, name: str) -> int:
-    """Return a parameter as a whole number.
-
-    Raises:
-        ValidationFailed: it is none.
-    """
-    if len(text) > guards.MAX_DIGITS or not _INTEGER.fullmatch(text):
-        guards.refuse(name, f"Expected a whole number, found {text!r:.100}.")
-    return int(text)
 
 
 def _add_filter(filters: JSONObject, name: str, text: str, fields: Mapping[str, SchemaField]) -> None:

@@ -209,7 +209,7 @@ class ReadingFiles:
     def _need(self, name: str) -> Stored:
         row = self._files.find(name_key(check_name(name)))
         if row is None:
-            raise self._not_found(name)
+            raise self.not_found(name)
         return row
 
     def _need_content(self, row: Stored, version: int | None) -> str:
@@ -221,7 +221,17 @@ class ReadingFiles:
             )
         return content
 
-    def _not_found(self, name: str) -> errors.NotFound:
+    def need_content(self, name: str, version: int) -> str:
+        """Return the content of a version, as ``read`` does, where there must be one.
+
+        Raises:
+            ValidationFailed: the name or number does not hold, or the text was blanked out.
+            NotFound: there is no such file or version.
+        """
+        return self._need_content(self._need(name), version)
+
+    def not_found(self, name: str) -> errors.NotFound:
+        """Return the error that says there is no such file; another tenant's gets the same words."""
         return errors.NotFound(
             f"There is no file {name[:100]!r} of agent {self.agent!r}.",
             hint="It may have been deleted: see deleted().",

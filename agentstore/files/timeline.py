@@ -124,7 +124,7 @@ class Timeline(WritingFiles):
         deleted = {rows[-1]["id"] for rows in histories.values() if rows[-1]["history_type"] == "-"}
         for key, name in zip(keys, wanted or keys, strict=False):
             if key not in then and key not in live:
-                raise self._not_found(name)
+                raise self.not_found(name)
         return [_planned(then.get(key), live.get(key), deleted, named=wanted is not None) for key in keys]
 
     def _text(self, row: _Row) -> str:

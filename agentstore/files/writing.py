@@ -90,7 +90,7 @@ class WritingFiles(ReadingFiles):
                 if done is Refusal.FULL:
                     raise self._full(write)
             elif row is None:
-                raise self._not_found(write.name)
+                raise self.not_found(write.name)
             elif (settled := self._explain(row, write, create_only)) is not None:
                 return settled
         raise self._busy(write.name)
@@ -134,7 +134,7 @@ class WritingFiles(ReadingFiles):
         for _ in range(ATTEMPTS):
             found = self._files.read(key)
             if found is None:
-                raise self._not_found(name)
+                raise self.not_found(name)
             row, content = found
             if expected is not None and row.version != expected:
                 raise self._stale(row, expected)
