@@ -44,8 +44,8 @@ class Command(BaseCommand):
         with translation.override("en"):
             self.fill()
         self.tell(options["port"])
+        self.stdout.flush()
         if options["serve"]:
-            self.stdout.write("Stop it with Ctrl-C.\n")
             call_command("runserver", f"{HOST}:{options['port']}", use_reloader=False)
 
     def check_port(self, port: int) -> None:
@@ -55,9 +55,8 @@ class Command(BaseCommand):
             try:
                 probe.bind((HOST, port))
             except OSError as error:
-                raise CommandError(
-                    f"Port {port} can't be used ({error.strerror}). Try: demo --port {port + 1}"
-                ) from error
+                reason = f"Port {port} can't be used ({error.strerror}). Choose another with --port."
+                raise CommandError(reason) from error
 
     def fill(self) -> None:
         """Give each company its rows and the people their accounts, where they are missing."""
