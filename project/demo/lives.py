@@ -67,8 +67,8 @@ class Author:
     def at_work(self, at: datetime) -> datetime:
         """Return a moment of the same day between 7:30 and 18:30."""
         minute = self.rng.randrange(7 * 60 + 30, 18 * 60 + 30)
-        clock = {"hour": minute // 60, "minute": minute % 60}
-        return at.replace(**clock, second=self.rng.randrange(60), microsecond=self.rng.randrange(10**6))
+        second, microsecond = self.rng.randrange(60), self.rng.randrange(10**6)
+        return at.replace(hour=minute // 60, minute=minute % 60, second=second, microsecond=microsecond)
 
     def new(self, write: Callable[[], str]) -> str:
         """Return a text that this author has not used yet, where that can be had."""

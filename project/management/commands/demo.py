@@ -7,7 +7,6 @@ import socket
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser, call_command
-from django.utils import translation
 
 from project.companies import COMPANIES
 from project.demo import accounts, database
@@ -41,8 +40,7 @@ class Command(BaseCommand):
             database.empty()
         database.prepare()
         self.stdout.write(f"Database: {database.describe()}")
-        with translation.override("en"):
-            self.fill()
+        self.fill()
         self.tell(options["port"])
         self.stdout.flush()
         if options["serve"]:
