@@ -10,7 +10,7 @@ import enum
 import json
 import math
 from collections.abc import Mapping, Set
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -18,13 +18,24 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from agentstore.core.errors import TooLarge, ValidationFailed
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = ["MAX_DEPTH", "check_size", "check_text", "dump_json", "parse_json", "printable", "to_json"]
+__all__ = [
+    "MAX_DEPTH",
+    "check_size",
+    "check_text",
+    "dump_json",
+    "encode_json",
+    "parse_json",
+    "printable",
+    "to_json",
+]
 
 #: How deep objects and arrays may nest, the outermost counted as 1.
 MAX_DEPTH = 64
 #: CPython turns no integer of more than 4,300 digits into text or back (CVE-2020-10735).
 MAX_DIGITS = 4300
 _BOUND = 10**MAX_DIGITS
+_LONG = 2**63
+_HARMLESS = frozenset({str, float, bool, type(None)})
 
 
 def refuse(path: str, problem: str, hint: str = "") -> NoReturn:
@@ -100,7 +111,8 @@ def _container(value: object, path: str, left: int) -> JSONValue:
     prefix = f"{path}." if path else ""
     if isinstance(value, Mapping):
         return {
-            _key(key, path): to_json(item, path=f"{prefix}{key}", max_depth=left) for key, item in value.items()
+            _key(key, path): to_json(item, path=f"{prefix}{key}", max_depth=left)
+            for key, item in value.items()
         }
     items = value if isinstance(value, list | tuple) else sorted(value, key=repr)  # type: ignore[call-overload]
     return [to_json(item, path=f"{prefix}{number}", max_depth=left) for number, item in enumerate(items)]
@@ -122,9 +134,53 @@ def _leaf(value: object, path: str, left: int) -> JSONValue:
     return to_json(plain, path=path, max_depth=left)
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
+
+
 def dump_json(value: JSONValue) -> str:
     """Return guarded JSON as compact text, non-ASCII characters as they are."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
+
+
+def encode_json(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[JSONValue, str]:
+    """Return ``to_json(value)`` and its text; the very same object where it is plain JSON already.
+
+    Raises:
+        ValidationFailed: as ``to_json`` does.
+    """
+    text = _plain_text(value, max_depth)
+    if text is not None:
+        return value, text
+    plain = to_json(value, max_depth=max_depth)
+    return plain, dump_json(plain)
+
+
+def _plain_text(value: object, max_depth: int) -> str | None:
+    """Return the text of harmless plain JSON; None where ``to_json`` has to look at every part.
+
+    The C encoder meets every character anyway: an escaped NUL, a refused NaN and a failed encoding
+    in its text tell that there is an offender, ``to_json`` then tells where.
+    """
+    if not _is_plain(value, max_depth):
+        return None
+    try:
+        text = _ENCODER.encode(value)
+        if not text.isascii():
+            text.encode()
+    except ValueError:
+        return None
+    return None if "\\u0000" in text else text
+
+
+def _is_plain(value: Any, left: int) -> bool:
+    """Tell whether ``value`` is made of JSON's exact Python types, within the depth."""
+    kind = type(value)
+    if kind is not dict and kind is not list:
+        return kind in _HARMLESS or (kind is int and -_LONG < value < _LONG)
+    if left < 1 or (kind is dict and not {*map(type, value)} <= {str}):
+        return False
+    items = value.values() if kind is dict else value
+    return all(_is_plain(item, left - 1) for item in items if type(item) not in _HARMLESS)
 
 
 def check_size(text: str, *, limit: int, what: str) -> None:

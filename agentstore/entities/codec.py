@@ -39,17 +39,16 @@ class Document:
 
 def same_json(left: JSONValue, right: JSONValue) -> bool:
     """Tell whether two JSON values are equal as JSON: true is not 1, 1 is 1.0, key order is no matter."""
-    return _canonical(left) == _canonical(right)
-
-
-def _canonical(value: JSONValue) -> object:
-    if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_canonical(item) for item in value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return (type(value), value)
-    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    kind = type(left)
+    if kind is not type(right):
+        return {kind, type(right)} == {int, float} and Decimal(repr(left)) == Decimal(repr(right))
+    if kind is dict:
+        return left.keys() == right.keys() and all(
+            same_json(value, right[key]) for key, value in left.items()
+        )
+    if kind is list:
+        return len(left) == len(right) and all(map(same_json, left, right))
+    return bool(left == right)
 
 
 class Codec(Generic[S]):
@@ -82,13 +81,13 @@ class Codec(Generic[S]):
             ValidationFailed: ``data`` is no object, or something in it can't be stored.
             TooLarge: it is over ``max_bytes``.
         """
-        if not isinstance(data, Mapping | self.schema):
+        if type(data) is not dict and not isinstance(data, Mapping | self.schema):
             found = type(data).__name__
             raise ValidationFailed(
                 f"{self.name}: expected an object or a {self.schema.__name__}, found {found}.",
                 errors={"": [f"Expected an object, found {found}."]},
             )
-        text = guards.dump_json(guards.to_json(data, max_depth=max_depth))
+        _, text = guards.encode_json(data, max_depth=max_depth)
         guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
         return text
 
@@ -107,8 +106,7 @@ class Codec(Generic[S]):
 
     def dump(self, instance: S, *, max_bytes: int, max_depth: int) -> Document:
         """Return the full document of ``instance``, checked to decode to an equal instance."""
-        document = guards.to_json(self._plain(instance), max_depth=max_depth)
-        text = guards.dump_json(document)
+        document, text = guards.encode_json(self._plain(instance), max_depth=max_depth)
         guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
         self._check_indexed(document)
         try:
@@ -150,7 +148,9 @@ class Codec(Generic[S]):
         raw = raw if isinstance(raw, dict) else {}  # spoiled by hand
         # Not guarded: a patch may be what brings a row back within limits that were lowered.
         base = raw if before is None else self._plain(before)
-        merged = {key: value for key, value in {**base, **patch}.items() if key in self.fields and key not in unset}
+        merged = {
+            key: value for key, value in {**base, **patch}.items() if key in self.fields and key not in unset
+        }
         instance = self._validate_merged(merged, patch)
         after = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
         if before is not None and same_json(base, after.value):
@@ -195,16 +195,22 @@ class Codec(Generic[S]):
             if isinstance(value, str) and len(value) * 4 > MAX_INDEXED_BYTES:
                 size = len(value.encode())
                 if size > MAX_INDEXED_BYTES:
-                    guards.refuse(key, f"The field is indexed: {size:,} bytes are over {MAX_INDEXED_BYTES:,}.")
+                    guards.refuse(
+                        key, f"The field is indexed: {size:,} bytes are over {MAX_INDEXED_BYTES:,}."
+                    )
 
     def _refuse(self, errors: dict[str, list[str]]) -> NoReturn:
-        shown = "; ".join(f"{path or self.name}: {messages[0]}" for path, messages in list(errors.items())[:3])
+        shown = "; ".join(
+            f"{path or self.name}: {messages[0]}" for path, messages in list(errors.items())[:3]
+        )
         more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
         hint = ""
         unknown = [path for path, messages in errors.items() if "There is no such field." in messages]
         if unknown:
             hint = suggest(unknown[0], self.fields)
-        raise ValidationFailed(f"{self.name} does not fit its schema: {shown}{more}", hint=hint, errors=errors)
+        raise ValidationFailed(
+            f"{self.name} does not fit its schema: {shown}{more}", hint=hint, errors=errors
+        )
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

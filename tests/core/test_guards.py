@@ -84,6 +84,33 @@ def test_python_values_get_their_customary_json_form(value, expected):
     assert type(found) is type(expected)
 
 
+class Ordinary(str):
+    pass
+
+
+@given(JSON)
+def test_plain_json_is_encoded_as_it_is(value):
+    found, text = guards.encode_json(value)
+
+    assert found == value
+    assert text == guards.dump_json(guards.to_json(value))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [(1, 2), {3}], "b": Color.RED, Word.YES: Level.HIGH},
+        {Ordinary("a"): Ordinary("b")},
+        OrderedDict(a=[Decimal(1), Inner()]),
+        r"a backslash and u0000: \u0000",
+        [2**63, -(2**63), 10**4300 - 1],
+    ],
+    ids=range(5),
+)
+def test_what_is_not_plain_is_encoded_in_its_json_form(value):
+    assert guards.encode_json(value) == (guards.to_json(value), guards.dump_json(guards.to_json(value)))
+
+
 @pytest.mark.parametrize(
     ("value", "path", "problem"),
     [
@@ -106,9 +133,10 @@ def test_python_values_get_their_customary_json_form(value, expected):
     ],
     ids=range(16),
 )
-def test_the_offender_is_named_by_its_path(value, path, problem):
+@pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
+def test_the_offender_is_named_by_its_path(guard, value, path, problem):
     with pytest.raises(ValidationFailed, match=problem) as info:
-        guards.to_json(value)
+        guard(value)
 
     assert list(info.value.errors) == [path]
     assert info.value.message.startswith(path)
@@ -121,21 +149,23 @@ def test_a_number_may_have_exactly_4300_digits():
     assert json.loads(guards.dump_json(-longest)) == -longest
 
 
-def test_nesting_stops_at_64_levels():
-    assert guards.to_json(nested(64)) == nested(64)
+@pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
+def test_nesting_stops_at_64_levels(guard):
+    assert guard(nested(64)) in (nested(64), (nested(64), "[" * 64 + "]" * 64))
 
     with pytest.raises(ValidationFailed, match="nested too deeply") as info:
-        guards.to_json({"a": nested(64)})
+        guard({"a": nested(64)})
 
     assert list(info.value.errors) == ["a" + ".0" * 63]
 
 
-def test_a_structure_that_holds_itself_is_refused():
+@pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
+def test_a_structure_that_holds_itself_is_refused(guard):
     value = {}
     value["a"] = value
 
     with pytest.raises(ValidationFailed, match="nested too deeply"):
-        guards.to_json(value)
+        guard(value)
 
 
 def test_the_same_bytes_for_the_same_set_under_every_hash_seed():
