@@ -113,7 +113,9 @@ def parse_order(order_by: object, fields: Mapping[str, SchemaField]) -> Order:
         return Order(field=name, descending=order_by.startswith("-"))
     if name not in fields or not fields[name].orderable:
         known = [*(key for key, field in fields.items() if field.orderable), *_ORDER_COLUMNS]
-        what = "no such field" if name not in fields else f"no order for {fields[name].kind} values of this type"
+        what = (
+            "no such field" if name not in fields else f"no order for {fields[name].kind} values of this type"
+        )
         guards.refuse("order_by", f"Can't order by {name[:100]!r}: there is {what}.", suggest(name, known))
     return Order(field=name, descending=order_by.startswith("-"), kind=fields[name].kind)
 
@@ -183,13 +185,15 @@ def _field_operand(op: str, value: object, field: SchemaField) -> Any:
 def _operand(op: str, value: object, encode: Any) -> Any:
     if op == "isnull":
         if not isinstance(value, bool):
-            guards.refuse("", f"Expected true or false, found {value!r:.100}.")
+            guards.refuse("", f"Expected true or false, found {type(value).__name__}.")
         return value
     if op == "in":
         return [encode(item) for item in _items(value)]
     encoded = encode(value)
     if op in _RANGES and (encoded is None or isinstance(encoded, dict | list)):
-        guards.refuse("", f"{op} needs a value to compare with, found {value!r:.100}.", "Use isnull to look for null.")
+        guards.refuse(
+            "", f"{op} needs a value to compare with, found {value!r:.100}.", "Use isnull to look for null."
+        )
     if op == "ne" and isinstance(encoded, dict | list):
         guards.refuse("", "ne takes text, numbers, true, false and null only.")
     return encoded

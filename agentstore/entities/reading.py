@@ -19,7 +19,15 @@ from agentstore.entities.codec import Codec, Document, exact_value
 from agentstore.entities.cursor import Position, binding_of, read_cursor, write_cursor
 from agentstore.entities.portable import PortableRows
 from agentstore.entities.postgres import PostgresRows
-from agentstore.entities.query import DEFAULT_LIMIT, MAX_LIMIT, Clause, Order, parse_filter, parse_limit, parse_order
+from agentstore.entities.query import (
+    DEFAULT_LIMIT,
+    MAX_LIMIT,
+    Clause,
+    Order,
+    parse_filter,
+    parse_limit,
+    parse_order,
+)
 from agentstore.entities.schema import EntitySchema
 
 if TYPE_CHECKING:
@@ -48,14 +56,14 @@ def parse_id(id: object) -> UUID | None:
 
 
 def parse_version(version: object, name: str) -> int | None:
-    """Return ``version``, an int or None.
+    """Return ``version``, an int that a version column can hold, or None.
 
     Raises:
         ValidationFailed: it is something else.
     """
     if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
         guards.refuse(name, f"Expected a whole number, found {version!r:.100}.")
-    return version
+    return None if version is None else max(-1, min(version, 2**31 - 1))  # beyond it, no row has it
 
 
 def to_row(codec: Codec[Any], raw: RawRow, *, changed: bool = False) -> EntityRow[Any]:
@@ -261,8 +269,9 @@ class ReadingStore(Generic[S]):
 
     def not_found(self, id: object) -> errors.NotFound:
         """Return the error for an id that the tenant does not have, whoever else may have it."""
-        return errors.NotFound(f"There is no {self.name} row {str(id)[:100]}.", hint="It may have been deleted.")
+        return errors.NotFound(
+            f"There is no {self.name} row {str(id)[:100]}.", hint="It may have been deleted."
+        )
 
     def _made(self, document: Document, instance: S, **columns: Any) -> EntityRow[S]:
         return EntityRow(tenant=self.tenant, data=instance, raw=document.value, changed=True, **columns)
-
