@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from django.db import connections, router
 
@@ -93,6 +94,12 @@ class ReadingFiles:
             guards.refuse("source", f"{source!r} is no source.", f"Valid: {', '.join(SOURCES)}.")
         self.tenant, self.agent, self.source = check_tenant(tenant), check_agent(agent), source
         self._who = checked(actor=actor, reason=reason, context=context)
+
+    def with_source(self, source: str) -> Self:
+        """Return the same store, its writes marked with another source."""
+        other = copy.copy(self)
+        other.source = source
+        return other
 
     def __repr__(self) -> str:
         return f"<FileStore {self.agent!r} of {self.tenant!r}>"

@@ -1,0 +1,94 @@
+"""One tool as every surface knows it, and how it looks in each vendor's dialect. No Django."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agentstore.core import guards
+from agentstore.core.values import JSONObject, JSONValue
+from agentstore.tools.jsonschema import strict_variant, without_additional
+
+__all__ = ["DIALECTS", "Tool", "render"]
+
+DIALECTS = ("openai", "openai_chat", "anthropic", "gemini", "mcp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """A tool: what a model reads of it, and the function that carries it out.
+
+    ``handler`` takes the checked arguments and a call id (or None), and returns a JSON object.
+    ``parsed`` names the arguments that may come as JSON text.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: JSONObject
+    output_schema: JSONObject
+    handler: Callable[[JSONObject, str | None], JSONObject]
+    strict_schema: JSONObject = field(default_factory=dict)
+    parsed: tuple[str, ...] = ()
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+
+
+def render(tool: Tool, dialect: str, *, strict: bool) -> JSONObject:
+    """Return the tool's definition in a dialect.
+
+    Raises:
+        ValidationFailed: there is no such dialect.
+    """
+    if dialect not in _RENDERERS:
+        guards.refuse("dialect", f"There is no dialect {dialect!r:.100}.", f"Valid: {', '.join(DIALECTS)}.")
+    schema = strict_variant(tool.strict_schema or tool.input_schema) if strict else tool.input_schema
+    return _RENDERERS[dialect](tool, schema, strict)
+
+
+def _openai(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    return {"type": "function", **_function(tool, schema, strict)}
+
+
+def _openai_chat(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    return {"type": "function", "function": _function(tool, schema, strict)}
+
+
+def _function(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    return {"name": tool.name, "description": tool.description, "parameters": schema, "strict": strict}
+
+
+def _anthropic(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    shown: JSONObject = {"name": tool.name, "description": tool.description, "input_schema": schema}
+    return {**shown, "strict": True} if strict else shown
+
+
+def _gemini(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    parameters: JSONValue = without_additional(schema)
+    return {"name": tool.name, "description": tool.description, "parameters": parameters}
+
+
+def _mcp(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": schema,
+        "outputSchema": tool.output_schema,
+        "annotations": {
+            "readOnlyHint": tool.read_only,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": tool.idempotent,
+            "openWorldHint": False,
+        },
+    }
+
+
+_RENDERERS: dict[str, Callable[[Tool, JSONObject, bool], JSONObject]] = {
+    "openai": _openai,
+    "openai_chat": _openai_chat,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "mcp": _mcp,
+}
