@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Any, ClassVar, NoReturn
 
 from django.conf import settings as django_settings
@@ -70,12 +71,20 @@ class JSONRenderer(BaseRenderer):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON by the letter (RFC 8259), with unique keys; Django's limit on the body holds."""
+    """JSON by the letter (RFC 8259), with unique keys; Django's limit on the body holds.
+
+    A number without a fraction is whole however it is written: 3.0 is 3, as in JSON Schema.
+    """
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> JSONValue:
-        return guards.parse_json(parser_context["request"].body)
+        return guards.parse_json(parser_context["request"].body, parse_float=_number)
+
+
+def _number(text: str) -> float | int:
+    value = float(text)
+    return int(Decimal(text)) if value.is_integer() else value
 
 
 class JSONNegotiation(DefaultContentNegotiation):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import json
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from typing import Any, NoReturn
 
 from pydantic import BaseModel
@@ -193,7 +193,7 @@ def check_size(text: str, *, limit: int, what: str) -> None:
         )
 
 
-def parse_json(raw: bytes | str) -> JSONValue:
+def parse_json(raw: bytes | str, *, parse_float: Callable[[str], float] | None = None) -> JSONValue:
     """Parse one JSON text strictly (RFC 8259, unique keys).
 
     Raises:
@@ -205,7 +205,7 @@ def parse_json(raw: bytes | str) -> JSONValue:
     except UnicodeDecodeError as error:
         refuse("", f"The text is not valid UTF-8: byte {error.start} can't be decoded.")
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_constant, parse_float=parse_float)
     except json.JSONDecodeError as error:
         refuse("", f"The text is not JSON: {error.msg} at line {error.lineno}, column {error.colno}.")
     except RecursionError:

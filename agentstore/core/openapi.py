@@ -19,7 +19,7 @@ __all__ = ["Operation", "StoreAutoSchema", "header", "json_content"]
 
 #: What the access class reads: visible ASCII, everything else percent-encoded UTF-8.
 TENANT_PATTERN = (
-    r"^([!-$&-~]|%[2-7][0-9A-Fa-f]"
+    r"^([!-$&-~]|%[2-6][0-9A-Fa-f]|%7[0-9A-Ea-e]"
     r"|(%[Cc][3-9A-Fa-f]|%[Dd][0-9A-Fa-f])%[89ABab][0-9A-Fa-f])+$"
 )
 _ERRORS = {

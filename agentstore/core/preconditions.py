@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from agentstore.core.errors import Conflict
 
-__all__ = ["Preconditions", "etag"]
+__all__ = ["NEVER", "Preconditions", "etag"]
 
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
-#: What ``etag`` makes; anything else can't be a version.
-_VERSION = re.compile(r"[1-9][0-9]{0,9}")
+_VERSION_TAG = re.compile(r'(?:W/)?"([1-9][0-9]{0,9})"')
+#: A version that nothing is ever at.
+NEVER = 0
 
 
 def etag(version: int) -> str:
@@ -50,39 +51,33 @@ class Preconditions:
         return self.if_none_match is not None and _names(self.if_none_match, version)
 
     def expected(self, current: Callable[[], int | None]) -> int | None:
-        """Return the version that a write must meet; None where any will do.
+        """Return the version that a write must meet: None where any will do, ``NEVER`` where none will.
 
         ``current`` reads the present version (None: there is no such thing), and is asked only where
-        the headers name more than one version.
-
-        Raises:
-            Conflict: the present version is none that the headers allow.
+        the headers name more than one version. A write that must meet ``NEVER`` is sent all the
+        same, so that what else is wrong with it is told in the usual order.
         """
         if not self.given:
             return None
         if self.if_none_match is None and self.if_match is not None:
-            if self.if_match.strip() == "*":
-                return None
-            tags = _TAG.findall(self.if_match)
-            if len(tags) == 1 and _VERSION.fullmatch(tags[0]) and _TAG.fullmatch(self.if_match.strip()):
-                return int(tags[0])
+            only = _VERSION_TAG.fullmatch(self.if_match.strip())
+            if only or self.if_match.strip() == "*":
+                return int(only[1]) if only else None
         version = current()
-        if version is not None:
-            self._check(version)
-        return version
+        return version if version is None or self._allows(version) else NEVER
 
-    def _check(self, version: int) -> None:
-        refused = ""
+    def refusal(self, version: int) -> Conflict:
+        """Return the error for a write that met ``version`` where none would have done."""
+        return Conflict(
+            f"This is at version {version}, which If-Match does not name or If-None-Match excludes.",
+            hint=f"Read it again and reapply your change; its tag is {etag(version)} now.",
+            current_version=version,
+        )
+
+    def _allows(self, version: int) -> bool:
         if self.if_match is not None and not _names(self.if_match, version):
-            refused = "If-Match does not name that version"
-        elif self.if_none_match is not None and _names(self.if_none_match, version):
-            refused = "If-None-Match excludes it"
-        if refused:
-            raise Conflict(
-                f"This is at version {version}, and {refused}.",
-                hint=f"Read it again and reapply your change; its tag is {etag(version)} now.",
-                current_version=version,
-            )
+            return False
+        return self.if_none_match is None or not _names(self.if_none_match, version)
 
 
 def _names(header: str, version: int) -> bool:

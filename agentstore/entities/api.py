@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property, partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.apps import apps
 from django.http import HttpResponsePermanentRedirect
@@ -17,50 +16,24 @@ from rest_framework.response import Response
 
 from agentstore.core import errors, guards
 from agentstore.core.api import StoreView, StoreViewSet
-from agentstore.core.preconditions import Preconditions, etag
-from agentstore.core.requests import checked_keys, read_integer
-from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, utc_text
+from agentstore.core.preconditions import NEVER, Preconditions, etag
+from agentstore.core.requests import read_integer
+from agentstore.core.tenancy import check_label
+from agentstore.core.values import EntityRow, JSONObject, JSONValue
 from agentstore.entities.base import EntityModel
+from agentstore.entities.bodies import ECHOED, data_of, entry_body, entry_id, items_of, row_body, unset_of
 from agentstore.entities.codec import suggest
 from agentstore.entities.query import DEFAULT_LIMIT, parse_limit
 from agentstore.entities.querystring import read_list_request
 from agentstore.entities.registry import all_entities
 from agentstore.entities.store import EntityStore
 
-__all__ = ["MAX_BULK", "EntityIndexView", "EntityViewSet", "NoSuchEntityView", "viewset_for"]
+__all__ = ["EntityIndexView", "EntityViewSet", "NoSuchEntityView", "viewset_for"]
+
+R = TypeVar("R")
 
 #: How many rows one bulk request makes.
 MAX_BULK = 500
-#: What a row shows beside its data; ignored when it comes back with the data.
-ECHOED = ("id", "version", "created_at", "updated_at", "raw", "schema_errors")
-
-
-def row_body(row: EntityRow[Any]) -> JSONObject:
-    """Return a row as it is shown; one that no longer fits its schema shows what is stored, and why."""
-    body: JSONObject = {
-        "id": str(row.id),
-        "version": row.version,
-        "created_at": utc_text(row.created_at),
-        "updated_at": utc_text(row.updated_at),
-    }
-    if row.data is None:
-        return {**body, "data": None, "raw": row.raw, "schema_errors": dict(row.schema_errors)}
-    data = row.data.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
-    return {**body, "data": data}
-
-
-def entry_body(entry: HistoryEntry) -> JSONObject:
-    """Return an audited change as it is shown."""
-    return {
-        "id": str(entry.id),
-        "op": entry.op,
-        "version": entry.version,
-        "patch": entry.patch,
-        "actor": entry.actor,
-        "reason": entry.reason,
-        "context": entry.context,
-        "at": utc_text(entry.at),
-    }
 
 
 class EntityViewSet(StoreViewSet):
@@ -78,7 +51,7 @@ class EntityViewSet(StoreViewSet):
         "undelete": "undelete",
     }
 
-    @functools.cached_property
+    @cached_property
     def store(self) -> EntityStore[Any]:
         """The store that carries out the request."""
         return self.model.store(self.tenant, actor=self.actor)
@@ -113,22 +86,20 @@ class EntityViewSet(StoreViewSet):
         """Replace the whole document of a row; what is left out gets its default."""
         self.only_params()
         data = self._data(request)
-        return self._row(self.store.replace(id, data, expected_version=self._expected(request, id)))
+        return self._row(self._conditional(request, id, partial(self.store.replace, id, data)))
 
     def partial_update(self, request: Request, id: str) -> Response:
-        """Replace the top-level fields given in ``data``; reset those in ``unset`` to their defaults."""
+        """Reset the fields in ``unset`` to their defaults, then replace those in ``data``, whole."""
         self.only_params()
         body = self.read_body(request, known=["data", "unset"], ignored=ECHOED)
-        patch, unset = body.get("data", {}), body.get("unset", [])
-        if not isinstance(unset, list):
-            guards.refuse("unset", f"Expected a list of field names, found {type(unset).__name__}.")
-        expected = self._expected(request, id)
-        return self._row(self.store.update(id, patch, unset=unset, expected_version=expected))
+        patch = body.get("data", {})
+        write = partial(self.store.update, id, patch, unset=unset_of(body, self.store.codec.fields))
+        return self._row(self._conditional(request, id, write))
 
     def destroy(self, request: Request, id: str) -> Response:
         """Delete a row, softly: it frees its place, and ``undelete`` brings it back."""
         self.only_params()
-        if not self.store.delete(id, expected_version=self._expected(request, id)):
+        if not self._conditional(request, id, partial(self.store.delete, id)):
             raise self.store.not_found(id)
         return Response(status=204)
 
@@ -137,7 +108,7 @@ class EntityViewSet(StoreViewSet):
         """List the audited changes of a row, deleted or not, newest first."""
         params = self.only_params("limit", "cursor")
         limit = parse_limit(read_integer(params["limit"], "limit") if "limit" in params else DEFAULT_LIMIT)
-        before = _entry_id(params["cursor"]) if "cursor" in params else None
+        before = entry_id(params["cursor"]) if "cursor" in params else None
         entries = self.store.history(id, limit=limit + 1, before=before)
         if not entries and not self.store.history(id, limit=1):
             raise self.store.not_found(id)
@@ -155,34 +126,29 @@ class EntityViewSet(StoreViewSet):
     def bulk(self, request: Request) -> Response:
         """Store up to 500 new rows, all or none, in the order given."""
         self.only_params()
-        rows = self.store.create_many(self._items(request), idempotency_key=_idempotency_key(request))
+        rows = self.store.create_many(items_of(request.data), idempotency_key=_idempotency_key(request))
         return Response({"results": [row_body(row) for row in rows]}, status=201)
 
     # --- reading the request, showing the answer ------------------------------------------------
 
     def _data(self, request: Request) -> JSONValue:
-        return _data_of(self.read_body(request, known=["data"], ignored=ECHOED), "data")
+        return data_of(self.read_body(request, known=["data"], ignored=ECHOED))
 
-    def _items(self, request: Request) -> Sequence[JSONValue]:
-        items = request.data
-        if not isinstance(items, list):
-            guards.refuse("", 'Expected a list of {"data": {...}} objects.')
-        if len(items) > MAX_BULK:
-            guards.refuse(
-                "", f"One request takes up to {MAX_BULK} rows, found {len(items):,}.", "Send several."
-            )
-        for number, item in enumerate(items):
-            if not isinstance(item, dict):
-                guards.refuse(str(number), f"Expected an object, found {type(item).__name__}.")
-            checked_keys(item, known=["data"], ignored=ECHOED, path=str(number))
-        return [_data_of(item, f"{number}.data") for number, item in enumerate(items)]
+    def _conditional(self, request: Request, id: str, write: Callable[..., R]) -> R:
+        """Write under the request's conditions."""
 
-    def _expected(self, request: Request, id: str) -> int | None:
         def current() -> int | None:
             row = self.store.get(id)
             return None if row is None else row.version
 
-        return Preconditions.of(request.headers).expected(current)
+        conditions = Preconditions.of(request.headers)
+        expected = conditions.expected(current)
+        try:
+            return write(expected_version=expected)
+        except errors.Conflict as error:
+            if expected == NEVER and error.current_version is not None:
+                raise conditions.refusal(error.current_version) from None
+            raise
 
     def _missing(self, id: str, version: int | None) -> errors.NotFound:
         row = None if version is None else self.store.get(id)
@@ -204,22 +170,11 @@ class EntityViewSet(StoreViewSet):
         return Response({"results": results, "next": following, "next_cursor": cursor, "limit": limit})
 
 
-def _data_of(body: JSONObject, path: str) -> JSONValue:
-    if "data" not in body:
-        guards.refuse(path, "The key is missing.", 'Send {"data": {...}}.')
-    return body["data"]
-
-
 def _idempotency_key(request: Request) -> str | None:
     key: str | None = request.headers.get("Idempotency-Key")
+    if key is not None and not check_label(key, "Idempotency-Key", longest=255):
+        guards.refuse("Idempotency-Key", "The key is empty.")
     return key
-
-
-def _entry_id(cursor: str) -> UUID:
-    try:
-        return UUID(cursor)
-    except ValueError:
-        guards.refuse("cursor", "This is no cursor.", "Leave the cursor out to start anew.")
 
 
 def _described(schema: str) -> dict[str, Any]:
@@ -229,13 +184,13 @@ def _described(schema: str) -> dict[str, Any]:
     return {"schema": getattr(import_module("agentstore.entities.openapi"), schema)()}
 
 
-@functools.cache
+@cache
 def index_view() -> type[EntityIndexView]:
     """Return the view of the list of entities; it is made once."""
     return type("EntityIndexView", (EntityIndexView,), _described("IndexAutoSchema"))
 
 
-@functools.cache
+@cache
 def viewset_for(model: type[EntityModel]) -> type[EntityViewSet]:
     """Return the viewset of an entity; it is made once."""
     attributes = {

@@ -24,6 +24,8 @@ __all__ = ["ANY_JSON", "NO_NUL", "components_of", "filter_parameters", "orderabl
 #: Text that a database can hold; stated, so that nobody has to find out.
 NO_NUL = r"^[^\u0000]*$"
 ANY_JSON = "AgentstoreJSON"
+_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
+_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _ANY: JSONObject = {"x-agentstore-any": True}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
 _ID: JSONObject = {"type": "string", "format": "uuid"}
@@ -67,7 +69,14 @@ class _EntityJsonSchema(GenerateJsonSchema):
         return {} if self.mode == "serialization" else dict(_ANY)
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        return {"type": "string"} if self.mode == "serialization" else super().decimal_schema(schema)
+        if self.mode == "serialization":
+            return {"type": "string"}
+        number = {"type": "number"} | {
+            word: float(schema[bound])  # type: ignore[literal-required]
+            for bound, word in _BOUNDS.items()
+            if schema.get(bound) is not None
+        }
+        return {"anyOf": [number, {"type": "string", "pattern": _DECIMAL}]}
 
 
 def components_of(model: type[EntityModel]) -> dict[str, JSONObject]:
@@ -178,16 +187,10 @@ def _update(prefix: str, schema: type[BaseModel]) -> JSONObject:
     properties["unset"] = {
         "type": "array",
         "items": {"type": "string", "enum": optional},
-        "description": "Fields to reset to their defaults; none that data sets.",
+        "description": "Fields to reset to their defaults; one that data sets as well ends as set.",
     }
-    about = "The fields to replace, whole, and those to reset to their defaults."
-    return {**_object(properties, description=about), "allOf": [_not_both(key) for key in optional]}
-
-
-def _not_both(key: str) -> JSONObject:
-    """Say that a field may not be set and unset at once."""
-    both = {"data": {"required": [key]}, "unset": {"contains": {"const": key}}}
-    return {"not": {"properties": both, "required": ["data", "unset"]}}
+    about = "The fields to reset to their defaults, and then those to replace, whole."
+    return _object(properties, description=about)
 
 
 def page_of(row: str) -> JSONObject:
@@ -269,6 +272,8 @@ def _operand(field: SchemaField, root: JSONObject) -> JSONObject:
     if "$ref" in option:
         option = root["$defs"][option["$ref"].rsplit("/", 1)[1]]
     found = {key: option[key] for key in _OF_TYPE if key in option}
+    if field.nullable and field.kind != "text" and "type" in found:
+        found["type"] = [found["type"], "null"]
     return (
         {**found, "pattern": NO_NUL} if field.base is str and not found.keys() & {"enum", "const"} else found
     )

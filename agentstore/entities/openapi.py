@@ -163,10 +163,11 @@ class EntityAutoSchema(StoreAutoSchema):
         return self._write("Write")
 
     def _partial_update(self) -> Operation:
-        return self._write("Update")
+        return self._write("Update", body_required=False)
 
-    def _write(self, part: str) -> Operation:
+    def _write(self, part: str, *, body_required: bool = True) -> Operation:
         return self._made(
+            body_required=body_required,
             parameters=[_IF_MATCH, _IF_NONE_MATCH],
             body=self._ref(part),
             answers={200: self._answer("Row", "The row as it is now.", **_ETAG)},

@@ -5,8 +5,10 @@ What a field or operator may be is decided by ``query``, as for every other call
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
@@ -17,6 +19,7 @@ from agentstore.entities.query import CONTROLS, DEFAULT_LIMIT, SYSTEM_FIELDS
 
 __all__ = ["ListRequest", "read_list_request"]
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _WORDS: dict[str, JSONValue] = {"true": True, "false": False}
 
 
@@ -86,12 +89,19 @@ def _read(text: str, op: str, field: SchemaField) -> JSONValue:
     if op == "contains" and kind == "array":
         kind = _kind_of_items(field)
     if kind == "text":
-        return text
-    if text == "null":
+        return _dated(text, field.base) if field.kind == kind else text
+    if text == "null" and (field.nullable or kind == "mixed"):
         return None
     if kind == "boolean":
         return _boolean(text)
     return _json(text, kind)
+
+
+def _dated(text: str, base: object) -> str:
+    """Return the text; where the field holds dates or times, it must start like one: "0" is none."""
+    if isinstance(base, type) and issubclass(base, date) and not _DATE.match(text):
+        guards.refuse("", f"Expected a date such as 2026-01-31, found {text!r:.100}.")
+    return text
 
 
 def _boolean(text: str) -> bool:
