@@ -1,0 +1,160 @@
+"""A strategy store in memory: the same rules without a database, for tests and short-lived agents."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import ParamSpec, TypeVar
+
+from agentstore.core import guards
+from agentstore.core.errors import NotFound
+from agentstore.core.tenancy import check_tenant
+from agentstore.core.values import Usage, now
+from agentstore.strategies import entry, matching, merging, paging, ranking
+from agentstore.strategies.methods import Rows, StrategyMethods
+from agentstore.strategies.terms import analyse_query, dedup_key
+from agentstore.strategies.values import (
+    Explanation,
+    FindResult,
+    MatchRules,
+    Origin,
+    SaveResult,
+    StoredStrategy,
+    StrategyPage,
+    StrategyRow,
+)
+
+__all__ = ["InMemoryStrategyStore"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class InMemoryStrategyStore(StrategyMethods):
+    """Keeps one tenant's strategies in this object, safe to use from several threads.
+
+    It decides as ``StrategyStore`` does, with two differences on purpose: entries of older shapes
+    (too long, an id or time that the write door refuses) are taken, and find has no injection
+    budget; ``render_for_prompt`` has.
+    """
+
+    def __init__(self, tenant: str, *, capacity: int | None = None, rules: MatchRules | None = None) -> None:
+        self.tenant = check_tenant(tenant)
+        self.capacity = ranking.resolve_capacity_cap(
+            "capacity", ranking.DEFAULT_CAPACITY if capacity is None else capacity, least=1
+        )
+        self.rules = rules or MatchRules()
+        self._rows: dict[str, StoredStrategy] = {}
+        self._lock = threading.RLock()
+
+    @property
+    def size(self) -> int:
+        """How many strategies there are."""
+        return len(self._rows)
+
+    def save(
+        self,
+        *,
+        problem: str,
+        strategy: str,
+        confidence: float = entry.DEFAULT_CONFIDENCE,
+        id: str | None = None,
+        ts: datetime | str | None = None,
+        teacher_model: str | None = None,
+        signature: str | None = None,
+        origin: Origin = "earned",
+    ) -> SaveResult:
+        at = now()
+        fields = {
+            "problem": problem,
+            "strategy": strategy,
+            "confidence": confidence,
+            "id": id,
+            "ts": ts,
+            "teacher_model": teacher_model,
+            "signature": signature,
+            "origin": origin,
+        }
+        new = merging.derive(entry.validate_loosely(entry.complete(fields, now=at)))
+        with self._lock:
+            same = self._with_content(new.dedup_key)
+            row = merging.admit(new, same_content=same, same_id=self._rows.get(new.id))
+            self._rows[row.id] = row
+            gone = [other.id for other in self._drop_over(self.capacity, at)]
+        return merging.result(row.id, merged=same is not None, gone=gone)
+
+    def find(self, query: str, *, limit: float = ranking.DEFAULT_LIMIT) -> FindResult:
+        count = ranking.resolve_find_limit(limit)
+        wanted = analyse_query(_query_text(query))
+        return matching.select(
+            wanted, self._all(), tenant=self.tenant, limit=count, now=now(), rules=self.rules
+        )
+
+    def explain(self, query: str, id: str) -> Explanation:
+        wanted = analyse_query(_query_text(query))
+        row = self._row(id)
+        if row is None:
+            raise NotFound(f"There is no strategy {id!r}.", hint="List the strategies to see their ids.")
+        return matching.explain(wanted, row, now=now(), rules=self.rules)
+
+    def get(self, id: str) -> StrategyRow | None:
+        row = self._row(id)
+        return None if row is None else matching.show(row, tenant=self.tenant, now=now())
+
+    def has(self, *, problem: str, strategy: str) -> bool:
+        key = dedup_key(guards.check_text(problem, "problem"), guards.check_text(strategy, "strategy"))
+        with self._lock:
+            return self._with_content(key) is not None
+
+    def usage(self) -> Usage:
+        return Usage(used=self.size, capacity=self.capacity)
+
+    def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
+        cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()
+        with self._lock:
+            gone = ranking.split(self._all(), cap, at)[1] if dry_run else self._drop_over(cap, at)
+        return [matching.show(row, tenant=self.tenant, now=at) for row in gone]
+
+    def delete(self, id: str) -> bool:
+        with self._lock:
+            row = self._row(id)
+            return row is not None and self._rows.pop(row.id) is row
+
+    def list(self, *, limit: int = paging.DEFAULT_PAGE, cursor: str | None = None) -> StrategyPage:
+        at, count = now(), paging.resolve_page_limit(limit)
+        after = paging.read_cursor(self.tenant, cursor)
+        rows, position = paging.page(self._all(), after=after, limit=count, now=at)
+        shown = [matching.show(row, tenant=self.tenant, now=at) for row in rows]
+        return StrategyPage(rows=shown, next_cursor=paging.write_cursor(self.tenant, position), limit=count)
+
+    def hold(self) -> AbstractContextManager[object]:
+        return self._lock
+
+    async def _hop(self, operation: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        return operation(*args, **kwargs)  # nothing here waits, so no thread is needed
+
+    def _row(self, id: object) -> StoredStrategy | None:
+        return self._rows.get(id) if isinstance(id, str) else None
+
+    def _all(self) -> Iterable[StoredStrategy]:
+        with self._lock:
+            return tuple(self._rows.values())
+
+    def _with_content(self, key: str) -> StoredStrategy | None:
+        return next((row for row in self._rows.values() if row.dedup_key == key), None)
+
+    def _drop_over(self, cap: int, at: datetime) -> tuple[StoredStrategy, ...]:
+        if len(self._rows) <= cap:
+            return ()
+        _, gone = ranking.split(self._rows.values(), cap, at)
+        for row in gone:
+            del self._rows[row.id]
+        return tuple(gone)
+
+
+def _query_text(query: object) -> str:
+    if not isinstance(query, str):
+        guards.refuse("query", f"Expected text, found {type(query).__name__}.")
+    return query
