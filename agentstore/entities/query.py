@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
-from agentstore.core.values import JSONObject, JSONValue
+from agentstore.core.values import JSONValue
 from agentstore.entities.codec import flat_errors, suggest
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.schema import UTCDateTime
