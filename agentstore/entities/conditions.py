@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, DateTimeField, Expression, F, Func, Q, UUIDField, Value
+from django.db.models import BooleanField, DateTimeField, Expression, F, Func, IntegerField, UUIDField, Value
+from django.db.models.expressions import OrderBy
 from django.db.models.sql.compiler import SQLCompiler
 
 from agentstore.core import guards
@@ -21,14 +23,17 @@ from agentstore.indexes import FieldValue
 __all__ = ["after", "condition", "has_value", "ordering"]
 
 _COMPARISONS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-_SLOT = re.compile(r"\{(\d)\}")
+_SLOT = re.compile(r"\{(\d+)\}")
+# Making a field object costs more than all the rest of an expression; they hold no state.
+_BOOLEAN = BooleanField()
+_COLUMN_TYPES = {"id": UUIDField(), "integer": IntegerField(), "time": DateTimeField()}
 
 
 class Condition(Func):
     """A condition from one template a database; ``{0}``, ``{1}`` stand for the expressions."""
 
     def __init__(self, template: str, *expressions: Any, sqlite: str = "") -> None:
-        super().__init__(*expressions, output_field=BooleanField())
+        super().__init__(*expressions, output_field=_BOOLEAN)
         self.postgres, self.sqlite = template, sqlite or template
 
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
@@ -54,7 +59,7 @@ class Operand(Expression):
     """A value to compare with, in the form that each database compares."""
 
     def __init__(self, postgres: Any, sqlite: Any, cast: str = "") -> None:
-        super().__init__(output_field=BooleanField())
+        super().__init__(output_field=_BOOLEAN)
         self.postgres, self.sqlite, self.cast = postgres, sqlite, cast
 
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
@@ -62,6 +67,11 @@ class Operand(Expression):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
         return "%s", [self.sqlite]
+
+
+@functools.lru_cache(maxsize=1024)
+def _value(field: str, kind: str) -> FieldValue:
+    return FieldValue(field, kind)
 
 
 def _operand(value: JSONValue) -> Operand:
@@ -89,10 +99,10 @@ def contains(document: JSONValue) -> Condition:
 
 def has_value(field: str, kind: str, *, negate: bool = False) -> Condition:
     """Tell whether the field holds a value of its own kind."""
-    return Condition("({0} IS NULL)" if negate else "({0} IS NOT NULL)", FieldValue(field, kind))
+    return Condition("({0} IS NULL)" if negate else "({0} IS NOT NULL)", _value(field, kind))
 
 
-def condition(clause: Clause) -> Condition | Q:
+def condition(clause: Clause) -> Condition:
     """Return the expression of one clause, for ``QuerySet.filter``."""
     if clause.system:
         return _system(clause)
@@ -102,7 +112,7 @@ def condition(clause: Clause) -> Condition | Q:
 
 
 def _compare(field: str, kind: str, sign: str, value: JSONValue) -> Condition:
-    return Condition(f"({{0}} {sign} {{1}})", FieldValue(field, kind), _operand(value))
+    return Condition(f"({{0}} {sign} {{1}})", _value(field, kind), _operand(value))
 
 
 def _equals(clause: Clause) -> Condition:
@@ -115,41 +125,43 @@ def _differs(clause: Clause) -> Condition:
     return Condition("({0} IS NOT TRUE)", _equals(clause))
 
 
-def _one_of(clause: Clause) -> Condition | Q:
+def _joined(word: str, conditions: Sequence[Condition]) -> Condition:
+    slots = (f"{{{number}}}" for number in range(len(conditions)))
+    return Condition(f"({f' {word} '.join(slots)})", *conditions)
+
+
+def _one_of(clause: Clause) -> Condition:
     if not clause.value:
-        return Q(pk__in=[])
+        return _nothing()
     same = [value for value in clause.value if _kind(value) == clause.kind]
     others = [value for value in clause.value if _kind(value) != clause.kind]
     options: list[Condition] = [contains({clause.field: value}) for value in others]
     if same:
-        options.append(_in(FieldValue(clause.field, clause.kind), [_operand(value) for value in same]))
-    found: Q = Q(options[0])
-    for option in options[1:]:
-        found |= Q(option)
-    return found
+        options.append(_in(_value(clause.field, clause.kind), [_operand(value) for value in same]))
+    return _joined("OR", options)
 
 
-class _In(Condition):
-    """``value IN (operands)``, for any number of operands."""
-
-    def _render(self, template: str, compiler: SQLCompiler) -> tuple[str, list[Any]]:
-        (left, _), *rest = (compiler.compile(part) for part in self.source_expressions)
-        params = [param for _, own in rest for param in own]
-        return f"({left} IN ({', '.join(sql for sql, _ in rest)}))", params
+def _nothing() -> Condition:
+    return Condition("(1 = 0)")
 
 
-def _in(left: FieldValue, operands: Sequence[Operand]) -> Condition:
-    return _In("", left, *operands)
+def _in(left: Any, operands: Sequence[Any]) -> Condition:
+    slots = (f"{{{number}}}" for number in range(1, len(operands) + 1))
+    return Condition(f"({{0}} IN ({', '.join(slots)}))", left, *operands)
 
 
 def _is_null(clause: Clause) -> Condition:
     # The key is a checked identifier; as a literal it keeps the expression plain for the planner.
     path = f"json_type({{0}}, '$.\"{clause.field}\"')"
-    return Condition(
+    found = Condition(
         f"(({{0}} ->> '{clause.field}') {'IS NULL' if clause.value else 'IS NOT NULL'})",
         F("data"),
         sqlite=f"(COALESCE({path}, 'null') {'=' if clause.value else '<>'} 'null')",
     )
+    if not clause.value or clause.kind not in ("text", "number", "boolean"):
+        return found
+    # Implied by the other; it is what the declared field's index can find.
+    return _joined("AND", [has_value(clause.field, clause.kind, negate=True), found])
 
 
 def _contains(clause: Clause) -> Condition:
@@ -157,7 +169,7 @@ def _contains(clause: Clause) -> Condition:
         return contains({clause.field: [clause.value]})
     return Condition(
         "(strpos({0}, {1}) > 0)",
-        FieldValue(clause.field, "text"),
+        _value(clause.field, "text"),
         _operand(clause.value),
         sqlite="(instr({0}, {1}) > 0)",
     )
@@ -171,7 +183,7 @@ def _icontains(clause: Clause) -> Condition:
     )
     return Condition(
         f"(strpos({folded}, {{3}}) > 0)",
-        FieldValue(clause.field, "text"),
+        _value(clause.field, "text"),
         _operand(capitals),
         _operand(small),
         _operand(fold(clause.value)),
@@ -179,13 +191,13 @@ def _icontains(clause: Clause) -> Condition:
     )
 
 
-def _starts_with(clause: Clause) -> Condition | Q:
+def _starts_with(clause: Clause) -> Condition:
     """A prefix is a range of code points, which an ordinary index serves on both databases."""
     if not clause.value:
         return has_value(clause.field, "text")
     lower = _compare(clause.field, "text", ">=", clause.value)
     upper = _next_prefix(clause.value)
-    return Q(lower) & Q(_compare(clause.field, "text", "<", upper)) if upper else lower
+    return _joined("AND", [lower, _compare(clause.field, "text", "<", upper)]) if upper else lower
 
 
 def _next_prefix(prefix: str) -> str:
@@ -209,16 +221,21 @@ _BUILDERS = {
 }
 
 
-def _system(clause: Clause) -> Q:
-    if clause.op == "ne":
-        return ~Q(**{clause.field: clause.value})
-    lookup = clause.field if clause.op == "eq" else f"{clause.field}__{clause.op}"
-    return Q(**{lookup: clause.value})
+def _system(clause: Clause) -> Condition:
+    column, kind = F(clause.field), _COLUMN_TYPES[clause.kind]
+    if clause.op == "in":
+        return _in(column, [Value(value, kind) for value in clause.value]) if clause.value else _nothing()
+    sign = {"eq": "=", "ne": "<>", **_COMPARISONS}[clause.op]
+    return Condition(f"({{0}} {sign} {{1}})", column, Value(clause.value, kind))
 
 
-def ordering(order: Order, *, with_value: bool) -> list[Any]:
-    """Return what to order by; without a value only (updated_at, id) remains."""
-    keys: list[Any] = [FieldValue(order.field, order.kind)] if order.kind and with_value else []
+def ordering(order: Order) -> list[OrderBy]:
+    """Return what to order by.
+
+    Rows without a value are sorted on it as well, though it is NULL in all of them: that is how
+    the planner knows that the declared field's index has them in order.
+    """
+    keys: list[Any] = [_value(order.field, order.kind)] if order.kind else []
     if not order.kind and order.field != "updated_at":
         keys.append(F(order.field))
     if order.field != "id":
@@ -230,12 +247,12 @@ def after(order: Order, *, value: JSONValue, created_at: datetime, updated_at: d
     """Return the condition for rows behind a position; ``value`` is None behind the rows with one."""
     place: list[tuple[Any, Any]] = []
     if order.kind and value is not None:
-        place.append((FieldValue(order.field, order.kind), _operand(value)))
+        place.append((_value(order.field, order.kind), _operand(value)))
     if order.field == "created_at":
-        place.append((F("created_at"), Value(created_at, DateTimeField())))
+        place.append((F("created_at"), Value(created_at, _COLUMN_TYPES["time"])))
     if order.field != "id":
-        place.append((F("updated_at"), Value(updated_at, DateTimeField())))
-    place.append((F("id"), Value(id, UUIDField())))
+        place.append((F("updated_at"), Value(updated_at, _COLUMN_TYPES["time"])))
+    place.append((F("id"), Value(id, _COLUMN_TYPES["id"])))
     left = ", ".join(f"{{{number}}}" for number in range(len(place)))
     right = ", ".join(f"{{{number + len(place)}}}" for number in range(len(place)))
     sign = "<" if order.descending else ">"

@@ -5,21 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import models, transaction
+from django.db.models.expressions import OrderBy
 from django.db.models.functions import Cast
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import HistoryEntry, JSONObject, new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
-from agentstore.entities.conditions import after, condition, has_value, ordering
+from agentstore.entities.conditions import Condition, after, condition, has_value, ordering
 from agentstore.entities.query import Clause
 
-__all__ = ["COLUMNS", "PortableRows", "live_rows"]
+__all__ = ["COLUMNS", "PortableRows", "Refused", "fetch_rows", "live_rows", "read_page"]
 
+#: Operators that only a value of the field's own type passes.
+VALUE_OPERATORS = ("lt", "lte", "gt", "gte", "startswith")
 COLUMNS = ("id", "tenant", "version", "created_at", "updated_at", "deleted_at", "text")
 
 
@@ -36,41 +40,59 @@ def live_rows(rows: models.QuerySet[Any], clauses: Sequence[Clause]) -> models.Q
     return rows.filter(*(condition(clause) for clause in clauses), deleted_at__isnull=True)
 
 
-def read_page(rows: models.QuerySet[Any], request: PageRequest) -> list[RawRow]:
+#: Reads up to so many live rows that match all conditions, in order.
+Fetch = Callable[[Sequence[Condition], Sequence[OrderBy], int], list[RawRow]]
+
+
+def read_page(fetch: Fetch, request: PageRequest) -> list[RawRow]:
     """Return one page: rows with a value of the ordered field first, then those without.
 
     Two index ranges, since "nulls last in either direction" is no order that one index has.
     """
-    live = live_rows(rows, request.clauses)
-    order, position = request.order, request.position
+    where, keys = [condition(clause) for clause in request.clauses], ordering(request.order)
+    order, size, place = request.order, request.size, _place(request)
     if order.kind is None:
-        return _fetch(live, request, request.size, with_value=True)
+        return fetch([*where, *place], keys, size)
     found: list[RawRow] = []
-    if position is None or position.value is not None:
-        found = _fetch(live.filter(has_value(order.field, order.kind)), request, request.size, with_value=True)
-        if len(found) < request.size:
-            position = None
-    if len(found) < request.size:
-        rest = live.filter(has_value(order.field, order.kind, negate=True))
-        request = PageRequest(clauses=(), order=order, size=request.size - len(found), position=position)
-        found += _fetch(rest, request, request.size, with_value=False)
+    without = request.position is not None and request.position.value is None
+    if not without and not _asks(request, "isnull"):
+        found = fetch([*where, has_value(order.field, order.kind), *place], keys, size)
+    if len(found) < size and not _asks(request, *VALUE_OPERATORS):
+        rest = [*where, has_value(order.field, order.kind, negate=True), *(place if without else ())]
+        found += fetch(rest, keys, size)[: size - len(found)]
     return found
 
 
-def _fetch(live: models.QuerySet[Any], request: PageRequest, size: int, *, with_value: bool) -> list[RawRow]:
-    if request.position is not None:
-        place = request.position
-        live = live.filter(
-            after(
-                request.order,
-                value=place.value if with_value else None,
-                created_at=place.created_at,
-                updated_at=place.updated_at,
-                id=place.id,
-            )
+def _asks(request: PageRequest, *operators: str) -> bool:
+    """Tell whether a clause on the ordered field itself leaves one of the two ranges empty."""
+    return any(
+        clause.field == request.order.field and clause.op in operators and clause.value is not False
+        for clause in request.clauses
+    )
+
+
+def _place(request: PageRequest) -> list[Condition]:
+    place = request.position
+    if place is None:
+        return []
+    return [
+        after(
+            request.order,
+            value=place.value,
+            created_at=place.created_at,
+            updated_at=place.updated_at,
+            id=place.id,
         )
-    rows = live.annotate(text=Cast("data", models.TextField())).order_by(*ordering(request.order, with_value=with_value))
-    return [RawRow._make(row) for row in rows.values_list(*COLUMNS)[:size]]
+    ]
+
+
+def fetch_rows(
+    rows: models.QuerySet[Any], where: Sequence[Condition], keys: Sequence[OrderBy], size: int
+) -> list[RawRow]:
+    """Be the ``Fetch`` of a queryset, which ``partial`` binds."""
+    found = rows.filter(*where, deleted_at__isnull=True).order_by(*keys)
+    texts = found.annotate(text=Cast("data", models.TextField()))
+    return [RawRow._make(row) for row in texts.values_list(*COLUMNS)[:size]]
 
 
 class PortableRows:
@@ -96,7 +118,7 @@ class PortableRows:
 
     @translate_errors
     def page(self, request: PageRequest) -> list[RawRow]:
-        return read_page(self.rows(), request)
+        return read_page(partial(fetch_rows, self.rows()), request)
 
     @translate_errors
     def count(self, clauses: Sequence[Clause]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import router
@@ -14,7 +15,7 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_label
 from agentstore.core.values import EntityRow
 from agentstore.entities.backend import PageRequest, RawRow
-from agentstore.entities.portable import read_page
+from agentstore.entities.portable import fetch_rows, read_page
 from agentstore.entities.query import MAX_LIMIT, parse_filter, parse_order
 from agentstore.entities.reading import codec_of, position_of, to_row
 
@@ -55,4 +56,5 @@ def _rows(model: type[EntityModel], request: PageRequest) -> Iterator[EntityRow[
 
 @translate_errors
 def _page(model: type[EntityModel], request: PageRequest) -> list[RawRow]:
-    return read_page(model._base_manager.using(router.db_for_write(model)), request)
+    rows = model._base_manager.using(router.db_for_write(model))
+    return read_page(partial(fetch_rows, rows), request)
