@@ -15,6 +15,9 @@ from agentstore.entities.checks import check_entities
 
 __all__ = ["check_settings", "register"]
 
+#: Settings that count what is kept: 0 keeps none.
+MAY_BE_NONE = ("FILE_VERSIONS_KEPT", "FILE_DAILY_KEPT", "FILE_DELETED_KEPT")
+
 
 def register() -> None:
     """Register every check with Django."""
@@ -40,9 +43,11 @@ def _unknown_keys(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
 def _values(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     for name, value in given.items():
         default = vars(Settings)[name].default if name in Settings.names() else None
-        if isinstance(default, int) and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-            hint = f"The default is {default}."
-            yield checks.Error(f"AGENTSTORE[{name!r}] must be an int >= 1.", hint=hint, id="agentstore.E002")
+        least = 0 if name in MAY_BE_NONE else 1
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(default, int) and (not whole or value < least):
+            problem = f"AGENTSTORE[{name!r}] must be an int >= {least}."
+            yield checks.Error(problem, hint=f"The default is {default}.", id="agentstore.E002")
     if settings.BACKEND not in ("auto", "portable"):
         hint = "The default is 'auto'."
         yield checks.Error(

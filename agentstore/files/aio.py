@@ -39,6 +39,10 @@ class AsyncFiles:
         """Do what ``list`` does."""
         return await run(self._sync.list, prefix)
 
+    async def ausage(self) -> tuple[int, int]:
+        """Do what ``usage`` does."""
+        return await run(self._sync.usage)
+
     async def aversions(self, name: str) -> list[FileVersion]:
         """Do what ``versions`` does."""
         return await run(self._sync.versions, name)

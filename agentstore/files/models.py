@@ -6,16 +6,18 @@ from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from simple_history.manager import HistoryManager
+from simple_history.manager import HistoricalQuerySet, HistoryManager
 from simple_history.models import HistoricalRecords
 
-from agentstore.core.models import StoreModel
+from agentstore.core.models import StoreModel, StoreQuerySet
 
 __all__ = ["AgentFile", "HistoricalAgentFile"]
 
 
-class Redaction(models.Model):
-    """What a version says once its text was blanked out."""
+class Redaction(StoreModel):
+    """What a version says once its text was blanked out; only the store writes versions."""
+
+    store_hint = "FileStore(tenant, agent) writes each version with the change itself"
 
     redacted_at = models.DateTimeField(null=True)
     redacted_by = models.CharField(max_length=255, blank=True)
@@ -23,6 +25,10 @@ class Redaction(models.Model):
 
     class Meta:
         abstract = True
+
+
+class ReadOnlyHistory(StoreQuerySet[Any], HistoricalQuerySet):  # type: ignore[misc]
+    """Reads as simple-history's queryset does; writes are refused."""
 
 
 class TenantHistoryManager(HistoryManager):  # type: ignore[misc]
@@ -76,9 +82,8 @@ def _set_user(version: Any, user: Any) -> None:
 class AgentFile(StoreModel):
     """One prompt or memory file of an agent, as it is now.
 
-    A deleted file keeps its row and versions for undelete. The deleted row without a name, if
-    there is one, remembers the highest version among files that are gone for good, so that no
-    number ever repeats.
+    A deleted file keeps its row and versions for undelete. Deleted rows without a name remember
+    the highest versions of names whose files are gone for good, so that no number ever repeats.
     """
 
     store_hint = "FileStore(tenant, agent) has write(), delete(), rename(), restore() and undelete()"
@@ -111,6 +116,7 @@ class AgentFile(StoreModel):
         history_user_getter=_user_of,
         history_user_setter=_set_user,
         history_manager=TenantHistoryManager,
+        historical_queryset=ReadOnlyHistory,
         no_db_index=["id"],
     )
 

@@ -70,12 +70,13 @@ def check_content(content: object, *, name: str, agent: str, limit: int) -> str:
         TooLarge: it has more than ``limit`` bytes of UTF-8.
     """
     where = f"content of {name!r} (agent {agent!r})"
-    if type(content) is not str:
+    if not isinstance(content, str):
         raise ValidationFailed(
             f"The {where} must be text, found {type(content).__name__}.",
             hint="Pass a str. Nothing is converted, so that no wrapper is ever stored as its repr.",
             errors={"content": [f"Expected text, found {type(content).__name__}."]},
         )
+    content = str.__str__(content)  # a subclass, such as Django's SafeString, becomes its plain text
     guards.check_text(content, "content")
     size = len(content.encode())
     if size > limit:

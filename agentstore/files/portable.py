@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Max, Q, Sum
+from django.db.models import F, Max, Sum
 from django.db.models.functions import Greatest
 
 from agentstore.core.storage import translate_errors
@@ -19,6 +19,8 @@ from agentstore.files.rows import MARKER, FileRows
 
 __all__ = ["PortableFiles"]
 
+#: How many names an agent's markers tell apart.
+MAX_MARKERS = 200
 _COPIED = [field.attname for field in AgentFile._meta.concrete_fields]
 
 
@@ -64,18 +66,17 @@ class PortableFiles(FileRows):
     def _finish(self, write: Write, kind: str) -> Stored:
         """Check the room, write the version and trim; the file itself is already changed."""
         row = self.live(write.key).get()
-        self._check_room(row, write.limits)
+        self._check_room(row, write.limits, joins=kind == "+")
         self._note(row, write.history_id, kind)
         self._trim(row.id, write.at, write.limits)
         return Stored._make(getattr(row, name) for name in Stored._fields)
 
-    def _check_room(self, row: AgentFile, limits: Limits) -> None:
+    def _check_room(self, row: AgentFile, limits: Limits, *, joins: bool) -> None:
+        """Refuse a file that joins the live ones, or has grown, where that is too much."""
         total = self.live().aggregate(files=models.Count("id"), bytes=Sum("size"))
         before = self.versions(row.id).order_by("-version").values_list("size", flat=True).first()
-        grows = before is None or row.size > before
-        if (total["files"] > limits.files and before is None) or (
-            total["bytes"] > limits.agent_bytes and grows
-        ):
+        grows = joins or before is None or row.size > before
+        if (joins and total["files"] > limits.files) or (grows and total["bytes"] > limits.agent_bytes):
             raise Refused(Refusal.FULL)
 
     def _note(self, row: AgentFile, history_id: UUID, kind: str) -> None:
@@ -98,7 +99,7 @@ class PortableFiles(FileRows):
             return
         keep = self._last_of_days(id, at, limits)
         gone = [version for version, _ in candidates if version not in keep]
-        self.versions(id).filter(version__in=gone).delete()
+        self.versions(id).filter(version__in=gone)._raw_delete(self.alias)
 
     def _last_of_days(self, id: UUID, at: datetime, limits: Limits) -> set[int]:
         today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -146,7 +147,7 @@ class PortableFiles(FileRows):
         return result
 
     def _highest(self, key: str) -> int:
-        """Return the highest version that deleted files of a name had, forgotten ones included."""
+        """Return the highest version that other files ever had under this name."""
         rows = AgentFile._base_manager.using(self.alias).filter(
             tenant=self.tenant, agent=self.agent, name_key__in=[key, MARKER], deleted_at__isnull=False
         )
@@ -180,49 +181,63 @@ class PortableFiles(FileRows):
 
     def _forget(self, kept: int) -> None:
         deleted = self.files().filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
-        gone = list(deleted.values_list("id", "version", named=True)[kept:])
-        if not gone:
-            return
-        self._remember(max(row.version for row in gone))
-        self.erase([row.id for row in gone])
+        gone = list(deleted.values_list("id", "name_key", "version", named=True)[kept:])
+        for row in gone:
+            self._remember(row.name_key, row.version)
+        self._erase_deleted([row.id for row in gone])
 
-    def erase(self, ids: Sequence[UUID]) -> None:
-        """Remove files with all their versions, for good."""
+    def _erase_deleted(self, ids: Sequence[UUID]) -> None:
+        """Remove deleted files with their versions, but not one that was undeleted meanwhile."""
+        rows = self.files().filter(id__in=ids)
+        rows.filter(deleted_at__isnull=False)._raw_delete(self.alias)  # no signals, no contents loaded
+        kept = set(rows.values_list("id", flat=True))
+        gone = [id for id in ids if id not in kept]
         history = HistoricalAgentFile._base_manager.using(self.alias)
-        history.filter(tenant=self.tenant, id__in=ids).delete()
-        self.files().filter(id__in=ids)._raw_delete(self.alias)  # no signals, no contents loaded
+        history.filter(tenant=self.tenant, id__in=gone)._raw_delete(self.alias)
 
-    def _remember(self, version: int) -> None:
-        own = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
-        if own.filter(name_key=MARKER, version__lt=version).update(version=version):
-            return
-        if not own.filter(name_key=MARKER).exists():
-            long_ago = datetime(1970, 1, 1, tzinfo=UTC)
-            marker = AgentFile(
-                id=new_id(),
-                tenant=self.tenant,
-                agent=self.agent,
-                name=MARKER,
-                name_key=MARKER,
-                content="",
-                version=version,
-                sha256="",
-                size=0,
-                at=long_ago,
-                source="python",
-                context={},
-                created_at=long_ago,
-                deleted_at=long_ago,
-            )
-            AgentFile._base_manager.using(self.alias).bulk_create([marker])
+    def _markers(self) -> models.QuerySet[AgentFile]:
+        rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
+        return rows.filter(name=MARKER)
+
+    def _remember(self, key: str, version: int) -> None:
+        """Note the highest version of a name; beyond the newest notes, one stands for all."""
+        note = self._markers().filter(name_key=key)
+        if not note.filter(version__lt=version).update(version=version) and not note.exists():
+            self._add_marker(key, version)
+        old = self._markers().exclude(name_key=MARKER).order_by("-id").values_list("id", "version")
+        beyond = list(old[MAX_MARKERS:])
+        if beyond:
+            self._markers().filter(id__in=[id for id, _ in beyond])._raw_delete(self.alias)
+            self._remember(MARKER, max(highest for _, highest in beyond))
+
+    def _add_marker(self, key: str, version: int) -> None:
+        long_ago = datetime(1970, 1, 1, tzinfo=UTC)
+        marker = AgentFile(
+            id=new_id(),
+            tenant=self.tenant,
+            agent=self.agent,
+            name=MARKER,
+            name_key=key,
+            content="",
+            version=version,
+            sha256="",
+            size=0,
+            at=long_ago,
+            source="python",
+            context={},
+            created_at=long_ago,
+            deleted_at=long_ago,
+        )
+        AgentFile._base_manager.using(self.alias).bulk_create([marker])
 
     @translate_errors
     def undelete(self, write: Write, id: UUID) -> Stored | Refusal:
         """Bring a deleted file back under a new number; TAKEN if a live file has its name."""
 
         def work() -> Stored:
-            number = models.Value(self._highest(write.key) + 1)
             rows = self.files().filter(id=id, deleted_at__isnull=False)
+            self._hold(rows)
+            number = models.Value(self._highest(write.key) + 1)
             self._raise(rows, write, number, deleted_at=None)
             return self._finish(write, "+")
 
@@ -233,14 +248,22 @@ class PortableFiles(FileRows):
         """Give a live file another name and a new number; TAKEN if a live file has that name."""
 
         def work() -> Stored:
-            number = Greatest(F("version"), models.Value(self._highest(write.key))) + 1
             rows = self.live(old_key)
             if write.seen is not None:
                 rows = rows.filter(version=write.seen)
+            self._hold(rows)
+            if write.key != old_key:
+                self._remember(old_key, rows.get().version)
+            number = Greatest(F("version"), models.Value(self._highest(write.key))) + 1
             self._raise(rows, write, number, name=write.name, name_key=write.key)
             return self._finish(write, "~")
 
         return self._unless_taken(work)
+
+    def _hold(self, rows: models.QuerySet[AgentFile]) -> None:
+        """Lock a row by a write that changes nothing: SQLite can't go from reading to writing."""
+        if not rows.update(version=F("version")):
+            raise Refused(Refusal.STALE)
 
     def _raise(self, rows: models.QuerySet[AgentFile], write: Write, number: Any, **values: Any) -> None:
         changed = rows.update(
@@ -265,8 +288,11 @@ class PortableFiles(FileRows):
 
     @translate_errors
     def redact(self, id: UUID, version: int, *, at: datetime, by: str, reason: str) -> bool:
-        """Remove the text of one older version for good; number, time and author stay."""
-        rows = self.versions(id).filter(~Q(history_type="-"), version=version)
+        """Remove the text of one older version for good; number, time and author stay.
+
+        A deletion's own row holds the text that was deleted, under the same number.
+        """
+        rows = self.versions(id).filter(version=version)
         return bool(
             rows.update(content="", sha256="", size=0, redacted_at=at, redacted_by=by, redacted_reason=reason)
         )

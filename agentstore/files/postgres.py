@@ -19,6 +19,8 @@ from agentstore.files.portable import PortableFiles
 
 __all__ = ["PostgresFiles"]
 
+#: The largest version that the column holds; a number beyond it is just no file's version.
+MAX_INT = 2**31 - 1
 WRITE = """
 WITH written AS (
   UPDATE agentstore_agentfile f SET content = %(content)s::text, version = f.version + 1,
@@ -83,7 +85,7 @@ class PostgresFiles(PortableFiles):
             "reason": write.reason,
             "context": dump_json(write.context),
             "restored_from": write.restored_from,
-            "seen": write.seen,
+            "seen": None if write.seen is None else max(-1, min(write.seen, MAX_INT)),
             "history_id": write.history_id,
             "agent_bytes": write.limits.agent_bytes,
             "versions_kept": write.limits.versions_kept,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self, TypeAlias
 
@@ -152,7 +153,7 @@ class ReadingFiles:
         Raises:
             ValidationFailed: the prefix is no text.
         """
-        guards.check_text(prefix, "prefix")
+        prefix = unicodedata.normalize("NFC", guards.check_text(prefix, "prefix"))
         rows = (row for row in self._files.all() if row.name.startswith(prefix))
         return sorted(map(to_info, rows), key=lambda info: info.name)
 

@@ -13,7 +13,8 @@ from agentstore.files.models import AgentFile, HistoricalAgentFile
 
 __all__ = ["MARKER", "FileRows"]
 
-#: The name of the row that remembers the highest version among files that are gone for good.
+#: The name of rows that are no files: each remembers the highest version that files of a name, which
+#: are gone for good or have another name now, ever had. The one without a key stands for any name.
 MARKER = ""
 
 
@@ -26,7 +27,7 @@ class FileRows:
     def files(self) -> models.QuerySet[AgentFile]:
         """Return the agent's files, deleted ones included."""
         rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
-        return rows.exclude(name_key=MARKER)
+        return rows.exclude(name=MARKER)
 
     def live(self, key: str | None = None) -> models.QuerySet[AgentFile]:
         """Return the agent's live files, or the one with that key."""

@@ -72,7 +72,7 @@ class FileStore(AsyncFiles, Assembling, Timeline):
         expected = None if expected_version is None else check_version(expected_version, "expected_version")
         text = check_content(content, name=row.name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
         write = self._decided(row.name, text, who, seen=expected, source="restore", restored_from=version)
-        return self._store(write)
+        return self._store(write, create=False)
 
     def redact(self, name: str, version: int, reason: str, *, actor: str | None = None) -> None:
         """Blank out the text of one older version for good; number, time and author stay.

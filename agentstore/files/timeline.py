@@ -6,14 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID
 
 from django.db import transaction
 from typing_extensions import Unpack
 
-from agentstore.core import errors
+from agentstore.conf import settings
+from agentstore.core import errors, guards
 from agentstore.core.context import Who
 from agentstore.core.times import check_time
 from agentstore.files.models import HistoricalAgentFile
@@ -98,7 +99,7 @@ class Timeline(WritingFiles):
             Conflict: a file changed between plan and write.
         """
         moment = check_time(at, "at")
-        wanted = None if names is None else [check_name(name) for name in names]
+        wanted = None if names is None else _names(names)
         plan = self._plan(moment, wanted)
         if dry_run:
             return [planned for planned, _ in plan]
@@ -115,7 +116,7 @@ class Timeline(WritingFiles):
         then = {}
         for rows in histories.values():
             state = _state_at(rows, moment)
-            if state is not None:
+            if state is not None and ("lost" not in state or state["name_key"] not in then):
                 then[state["name_key"]] = state
         live = {name_key(row.name): row for row in self._files.all()}
         keys = (
@@ -131,9 +132,7 @@ class Timeline(WritingFiles):
         rows = self._files.versions(row["id"]).filter(version=row["version"]).exclude(history_type="-")
         found = self._files.fetch(rows.values_list("content", flat=True))
         if not found:
-            raise errors.Conflict(
-                f"{row['name']} changed while it was being put back.", hint="Look at the plan again."
-            )
+            raise self._moved(row["name"])
         return str(found[0])
 
     def _carry_out(self, planned: Planned, row: _Row | None, text: str | None, who: Who) -> Planned:
@@ -153,8 +152,20 @@ class Timeline(WritingFiles):
             source="restore",
             restored_from=row["version"],
         )
-        self._store(write)
+        try:
+            self._store(write, create_only=planned.current_version is None)
+        except errors.AlreadyExists as error:  # written since the plan was made
+            raise self._moved(planned.name) from error
         return replace(planned, changed=True)
+
+    def _moved(self, name: str) -> errors.Conflict:
+        return errors.Conflict(f"{name} changed while it was being put back.", hint="Look at the plan again.")
+
+
+def _names(names: object) -> Names:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        guards.refuse("names", f"Expected a list of file names, found {type(names).__name__}.")
+    return [check_name(name) for name in names]
 
 
 def _op(before: _Row | None, row: _Row) -> str:
@@ -187,8 +198,10 @@ def _change(before: _Row | None, row: _Row) -> FileChange:
 
 def _state_at(rows: list[_Row], moment: datetime) -> _Row | None:
     """Return a file's state at a time; one whose text of then was trimmed says so under ``lost``."""
-    before = [row for row in rows if row["at"] <= moment]
-    after = [row for row in rows if row["at"] > moment]
+    # Writers that waited for each other may be numbered against their clocks: numbers count.
+    times = accumulate((row["at"] for row in rows), max)
+    count = sum(at <= moment for at in times)
+    before, after = rows[:count], rows[count:]
     if not before:
         return {**rows[0], "lost": "trimmed"} if rows[0]["created_at"] <= moment else None
     last = before[-1]
@@ -196,14 +209,19 @@ def _state_at(rows: list[_Row], moment: datetime) -> _Row | None:
         return None
     if last["redacted_at"] is not None:
         return {**last, "lost": "redacted"}
-    return {**last, "lost": "trimmed"} if after and _gap(last, after[0]) else last
+    lost = after and _gap(last, after[0], full=len(rows) > settings.FILE_VERSIONS_KEPT)
+    return {**last, "lost": "trimmed"} if lost else last
 
 
-def _gap(last: _Row, following: _Row) -> bool:
-    """Tell whether versions between two kept states are gone, so that the state between is unknown."""
+def _gap(last: _Row, following: _Row, *, full: bool) -> bool:
+    """Tell whether versions between two kept states are gone, so that the state between is unknown.
+
+    A new name can skip numbers too; only a ``full`` history has lost any.
+    """
     if following["history_type"] == "-":
         return bool(following["version"] != last["version"])
-    return bool(following["version"] != last["version"] + 1 and following["name"] == last["name"])
+    skips = following["version"] != last["version"] + 1
+    return bool(skips and (full or following["name_key"] == last["name_key"]))
 
 
 def _planned(

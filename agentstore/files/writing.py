@@ -74,8 +74,8 @@ class WritingFiles(ReadingFiles):
             limits=self._limits,
         )
 
-    def _store(self, write: Write, *, create_only: bool = False) -> FileInfo:
-        """Update, or else create; what neither did is explained by what is there."""
+    def _store(self, write: Write, *, create: bool = True, create_only: bool = False) -> FileInfo:
+        """Update, or else ``create``; what neither did is explained by what is there."""
         files = self._files
         for _ in range(ATTEMPTS):
             if not create_only:
@@ -83,7 +83,7 @@ class WritingFiles(ReadingFiles):
                 if isinstance(done, Stored):
                     return self._announce(done, "changed" if write.restored_from is None else "restored")
             row = files.find(write.key)
-            if row is None and write.seen is None:
+            if row is None and create and write.seen is None:
                 done = files.create(write)
                 if isinstance(done, Stored):
                     return self._announce(done, "created")

@@ -1,0 +1,711 @@
+"""The file store as callers use it: writing, reading, restoring, deleting, renaming, redacting."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agentstore import acting
+from agentstore.core.errors import (
+    AlreadyExists,
+    Conflict,
+    NotFound,
+    QuotaExceeded,
+    TooLarge,
+    ValidationFailed,
+)
+from agentstore.core.values import clock_at
+from agentstore.files import FileStore, agents
+from agentstore.files.models import HistoricalAgentFile
+from agentstore.files.names import digest
+from tests.files.conftest import START
+
+KEPT = {
+    "empty": "",
+    "white space only": " \t \n  ",
+    "byte order mark": "\ufeff# Hi",
+    "lone CR": "a\rb\r",
+    "CR LF": "a\r\nb\r\n",
+    "mixed ends": "a\r\nb\nc\rd",
+    "leading and trailing newlines": "\n\n# Hi\n\n\n",
+    "line separators": "a\u2028b\u2029c\x85d",
+    "emoji": "👩\u200d🚀 🇧🇷",
+    "right to left": "\u202eabc\u202c \u200f",
+    "decomposed": "u\u0308 and ü",
+    "100 KiB in one line": "x" * 102_400,
+    "100 KiB of two bytes each": "ü" * 51_200,
+    "SQL and templates": "'; DROP TABLE x; -- %s %(a)s {{ x }} {% y %} \\",
+    "controls": "\x01\x02\x1b[0m\x7f",
+}
+
+
+def texts(store, name):
+    """Return the kept older versions with their texts, newest first."""
+    return {version.version: store.read(name, version.version) for version in store.versions(name)}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_content_is_kept_to_the_byte(files, what):
+    content = KEPT[what]
+
+    info = files.write("SOUL.md", content)
+
+    assert files.read("SOUL.md") == content
+    assert (info.size, info.sha256) == (len(content.encode()), digest(content))
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_an_older_version_is_kept_to_the_byte_and_restored_so(files, what):
+    files.write("SOUL.md", KEPT[what])
+    files.write("SOUL.md", "later")
+
+    assert files.read("SOUL.md", 1) == KEPT[what]
+    files.restore("SOUL.md", 1)
+
+    assert files.read("SOUL.md") == KEPT[what]
+
+
+class Wrapper:
+    """An object whose text would look like content."""
+
+    def __str__(self):
+        return "content"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, 5, 1.5, True, b"x", bytearray(b"x"), {"content": "x"}, ["x"], ("x",), Wrapper()],
+    ids=lambda value: type(value).__name__,
+)
+def test_content_that_is_no_text_is_refused_naming_file_agent_and_type(files, content):
+    with pytest.raises(ValidationFailed) as info:
+        files.write("SOUL.md", content)
+
+    for word in ("'SOUL.md'", "'bia'", type(content).__name__):
+        assert word in info.value.message
+    assert files.list() == []
+
+
+def test_the_store_s_own_info_is_no_content(files):
+    info = files.write("SOUL.md", "text")
+
+    with pytest.raises(ValidationFailed, match="FileInfo"):
+        files.write("COPY.md", info)
+
+
+def test_a_text_of_a_subclass_is_kept_as_plain_text(files):
+    from django.utils.safestring import mark_safe
+
+    files.write("SOUL.md", mark_safe("<b>"))  # noqa: S308 - no page
+
+    assert files.read("SOUL.md") == "<b>"
+
+
+@pytest.mark.parametrize("content", ["a\0b", "\ud800", "ok \udfff"], ids=["NUL", "high", "low"])
+def test_text_that_no_database_keeps_is_refused(files, content):
+    with pytest.raises(ValidationFailed):
+        files.write("SOUL.md", content)
+
+    assert files.list() == []
+
+
+def test_content_over_the_limit_is_refused_with_size_and_limit(files):
+    with pytest.raises(TooLarge) as info:
+        files.write("SOUL.md", "ü" * 51_200 + "x")
+
+    assert "102,401 bytes" in info.value.message
+    assert "102,400" in info.value.message
+    assert files.list() == []
+
+
+def test_the_first_write_is_version_one(files, actor):
+    with clock_at(START):
+        info = files.write("SOUL.md", "text", reason="begin", context={"run": "r1"})
+
+    assert (info.version, info.changed, info.actor, info.source) == (1, True, actor, "python")
+    assert (info.reason, info.context, info.at, info.created_at) == ("begin", {"run": "r1"}, START, START)
+    assert files.versions("SOUL.md") == []
+
+
+def test_a_version_says_who_wrote_it_when_and_why(files):
+    with clock_at(START):
+        files.write("SOUL.md", "one", actor="user:7", reason="first", context={"run": 1})
+    files.write("SOUL.md", "two!")
+
+    [version] = files.versions("SOUL.md")
+
+    assert (version.version, version.at, version.actor, version.reason) == (1, START, "user:7", "first")
+    assert (version.source, version.size, version.sha256) == ("python", 3, digest("one"))
+    assert (version.redacted, version.context, version.name) == (False, {"run": 1}, "SOUL.md")
+
+
+def test_who_acts_can_be_ambient(files, tenant):
+    with acting(actor="user:9", reason="why", context={"run": 2}):
+        info = FileStore(tenant, "bia", source="tool").write("SOUL.md", "text")
+
+    assert (info.actor, info.reason, info.context, info.source) == ("user:9", "why", {"run": 2}, "tool")
+
+
+def test_an_unknown_source_is_refused(tenant):
+    with pytest.raises(ValidationFailed, match="no source"):
+        FileStore(tenant, "bia", source="magic")
+
+
+def test_identical_content_makes_no_version(files):
+    first = files.write("SOUL.md", "text")
+
+    again = files.write("SOUL.md", "text", actor="user:7", reason="again")
+
+    assert (again.changed, again.version, again.actor, again.at) == (False, 1, first.actor, first.at)
+    assert files.versions("SOUL.md") == []
+
+
+def test_twenty_five_identical_writes_leave_the_history_alone(files):
+    for number in range(5):
+        files.write("SOUL.md", f"text {number}")
+    before = files.versions("SOUL.md")
+
+    for _ in range(25):
+        files.write("SOUL.md", "text 4")
+
+    assert files.versions("SOUL.md") == before
+
+
+def test_a_write_with_the_expected_version_is_done(files):
+    files.write("SOUL.md", "one")
+
+    assert files.write("SOUL.md", "two", expected_version=1).version == 2
+
+
+@pytest.mark.parametrize("content", ["three", "two"], ids=["other", "identical"])
+def test_a_stale_write_is_refused_with_the_current_version(files, content):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+
+    with pytest.raises(Conflict) as info:
+        files.write("SOUL.md", content, expected_version=1)
+
+    assert info.value.current_version == 2
+    assert files.read("SOUL.md") == "two"
+
+
+@pytest.mark.parametrize("version", [0, -1, 2**31, 10**30])
+def test_a_version_that_can_not_be_is_a_conflict(files, version):
+    files.write("SOUL.md", "one")
+
+    with pytest.raises(Conflict):
+        files.write("SOUL.md", "two", expected_version=version)
+    with pytest.raises(Conflict):
+        files.delete("SOUL.md", expected_version=version)
+    with pytest.raises(NotFound):
+        files.restore("SOUL.md", version)
+
+    assert files.read("SOUL.md", version) is None
+
+
+@pytest.mark.parametrize("version", ["1", 1.0, True, b"1"], ids=repr)
+def test_a_version_that_is_no_int_is_refused(files, version):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+
+    calls = [
+        lambda: files.write("SOUL.md", "x", expected_version=version),
+        lambda: files.replace("SOUL.md", "two", "x", expected_version=version),
+        lambda: files.delete("SOUL.md", expected_version=version),
+        lambda: files.rename("SOUL.md", "x.md", expected_version=version),
+        lambda: files.restore("SOUL.md", version),
+        lambda: files.restore("SOUL.md", 1, expected_version=version),
+        lambda: files.redact("SOUL.md", version, "secret"),
+        lambda: files.read("SOUL.md", version),
+        lambda: files.diff("SOUL.md", version),
+    ]
+    for call in calls:
+        with pytest.raises(ValidationFailed):
+            call()
+
+    assert (files.read("SOUL.md"), len(files.versions("SOUL.md"))) == ("two", 1)
+
+
+def test_an_expected_version_of_a_file_that_is_not_there_is_not_found(files):
+    with pytest.raises(NotFound):
+        files.write("SOUL.md", "text", expected_version=1)
+
+    assert files.list() == []
+
+
+def test_create_only_leaves_an_existing_file_alone(files):
+    files.write("SOUL.md", "", create_only=True)
+
+    with pytest.raises(AlreadyExists):
+        files.write("SOUL.md", "other", create_only=True)
+
+    assert files.read("SOUL.md") == ""
+
+
+def test_an_unknown_file_reads_as_none(files):
+    assert files.read("SOUL.md") is None
+    assert files.read("SOUL.md", 3) is None
+    assert files.info("SOUL.md") is None
+    assert files.versions("SOUL.md") == []
+
+
+def test_the_list_is_in_code_point_order_and_has_no_content(files):
+    for name in ("b.md", "a/b.md", "Z.md", "ä.md", "a.md", "😀.md", "\uffee.md"):
+        files.write(name, "x")
+
+    listed = files.list()
+
+    assert [info.name for info in listed] == [
+        "Z.md", "a.md", "a/b.md", "b.md", "ä.md", "\uffee.md", "😀.md",
+    ]  # fmt: skip
+    assert not hasattr(listed[0], "content")
+
+
+def test_a_prefix_is_taken_literally(files):
+    for name in ("notes/a.md", "notes/b.md", "notes_c.md", "NOTES.md", "ü/d.md"):
+        files.write(name, "x")
+
+    assert [info.name for info in files.list("notes/")] == ["notes/a.md", "notes/b.md"]
+    assert [info.name for info in files.list("notes_")] == ["notes_c.md"]
+    assert files.list("%") == files.list("notes/%") == []
+    assert [info.name for info in files.list("u\u0308/")] == ["ü/d.md"]
+
+
+def test_agents_are_those_with_live_files(files, tenant, other_tenant):
+    FileStore(tenant, "zoe").write("a.md", "x")
+    FileStore(tenant, "Ann").write("a.md", "x")
+    FileStore(other_tenant, "eve").write("a.md", "x")
+    gone = FileStore(tenant, "gone")
+    gone.write("a.md", "x")
+    gone.delete("a.md")
+
+    assert agents(tenant) == ["Ann", "zoe"]
+
+
+# --- restore ----------------------------------------------------------------------------------
+
+
+def test_restoring_is_a_new_version_and_removes_nothing(files):
+    for text in ("\none\r\n", "two", "three"):
+        files.write("SOUL.md", text)
+
+    info = files.restore("SOUL.md", 1, reason="better before")
+
+    assert files.read("SOUL.md") == "\none\r\n"
+    assert (info.version, info.restored_from, info.source, info.reason) == (4, 1, "restore", "better before")
+    assert texts(files, "SOUL.md") == {3: "three", 2: "two", 1: "\none\r\n"}
+    assert files.restore("SOUL.md", 3).version == 5
+    assert files.restore("SOUL.md", 2).version == 6
+
+
+def test_a_write_after_a_restore_names_no_source(files):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+    files.restore("SOUL.md", 1)
+
+    assert files.write("SOUL.md", "three").restored_from is None
+    assert [version.restored_from for version in files.versions("SOUL.md")] == [1, None, None]
+
+
+def test_restoring_what_is_current_makes_no_version(files):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+    files.restore("SOUL.md", 1)
+
+    assert not files.restore("SOUL.md", 1).changed
+    assert not files.restore("SOUL.md", 3).changed
+    assert files.info("SOUL.md").version == 3
+
+
+def test_restoring_a_trimmed_version_or_an_unknown_file_is_not_found(files):
+    for number in range(25):
+        files.write("SOUL.md", f"text {number}")
+
+    for name, version in (("SOUL.md", 1), ("SOUL.md", 99), ("OTHER.md", 1)):
+        with pytest.raises(NotFound):
+            files.restore(name, version)
+
+
+def test_a_stale_restore_is_refused(files):
+    for text in ("one", "two", "three"):
+        files.write("SOUL.md", text)
+
+    with pytest.raises(Conflict) as info:
+        files.restore("SOUL.md", 1, expected_version=2)
+
+    assert info.value.current_version == 3
+    assert files.restore("SOUL.md", 1, expected_version=3).version == 4
+
+
+def test_restoring_what_has_become_too_large_is_refused(files, settings):
+    files.write("SOUL.md", "x" * 100)
+    files.write("SOUL.md", "y")
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_BYTES": 50}
+
+    with pytest.raises(TooLarge):
+        files.restore("SOUL.md", 1)
+
+
+# --- delete, undelete, rename -------------------------------------------------------------------
+
+
+def test_delete_says_whether_there_was_a_file(files):
+    files.write("SOUL.md", "text")
+
+    assert files.delete("SOUL.md") is True
+    assert files.delete("SOUL.md") is False
+    assert files.read("SOUL.md") is None
+    assert (files.list(), files.versions("SOUL.md")) == ([], [])
+
+
+def test_a_stale_delete_is_refused(files):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+
+    with pytest.raises(Conflict) as info:
+        files.delete("SOUL.md", expected_version=1)
+
+    assert info.value.current_version == 2
+    assert files.delete("SOUL.md", expected_version=2)
+    assert not files.delete("SOUL.md", expected_version=2)
+
+
+def test_a_deleted_file_is_listed_with_who_and_why(files):
+    files.write("SOUL.md", "text")
+    with clock_at(START):
+        files.delete("SOUL.md", actor="user:7", reason="obsolete")
+
+    [gone] = files.deleted()
+
+    assert (gone.name, gone.version, gone.size, gone.deleted_at) == ("SOUL.md", 1, 4, START)
+    assert (gone.actor, gone.reason, gone.name_taken) == ("user:7", "obsolete", False)
+
+
+def test_undelete_brings_text_and_versions_back_under_a_new_number(files):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+    files.delete("SOUL.md")
+
+    info = files.undelete("SOUL.md")
+
+    assert (info.version, info.changed, files.read("SOUL.md")) == (3, True, "two")
+    assert texts(files, "SOUL.md") == {2: "two", 1: "one"}
+    assert files.deleted() == []
+
+
+def test_a_file_written_anew_has_no_history_and_a_number_that_the_old_one_never_had(files):
+    for text in ("one", "two", "three"):
+        files.write("SOUL.md", text)
+    files.delete("SOUL.md")
+
+    info = files.write("SOUL.md", "new")
+
+    assert info.version == 4
+    assert files.versions("SOUL.md") == []
+    for stale in (1, 2, 3):
+        with pytest.raises(Conflict):
+            files.write("SOUL.md", "stale", expected_version=stale)
+
+
+def test_undelete_is_refused_while_the_name_is_taken_and_says_so(files):
+    files.write("SOUL.md", "old")
+    files.delete("SOUL.md")
+    files.write("SOUL.md", "new")
+
+    with pytest.raises(AlreadyExists) as info:
+        files.undelete("SOUL.md")
+
+    assert "SOUL.md" in info.value.message
+    assert "Rename or delete it first" in info.value.hint
+    assert files.deleted()[0].name_taken
+    files.rename("SOUL.md", "NEW.md")
+    files.undelete("SOUL.md")
+    assert (files.read("SOUL.md"), files.read("NEW.md")) == ("old", "new")
+
+
+def test_the_newest_deleted_file_of_a_name_is_undeleted(files):
+    for text in ("old", "new"):
+        files.write("SOUL.md", text)
+        files.delete("SOUL.md")
+
+    files.undelete("SOUL.md")
+
+    assert files.read("SOUL.md") == "new"
+    assert [gone.name_taken for gone in files.deleted()] == [True]
+
+
+def test_there_is_nothing_to_undelete_where_nothing_was_deleted(files):
+    with pytest.raises(NotFound):
+        files.undelete("SOUL.md")
+
+    files.write("SOUL.md", "x")
+    with pytest.raises(AlreadyExists):
+        files.undelete("SOUL.md")
+
+
+def test_twenty_deleted_files_are_kept(files):
+    for number in range(23):
+        files.write(f"{number}.md", "x")
+        files.delete(f"{number}.md")
+
+    assert [gone.name for gone in files.deleted()] == [f"{number}.md" for number in range(22, 2, -1)]
+    assert HistoricalAgentFile._base_manager.values("id").distinct().count() == 20
+    with pytest.raises(NotFound):
+        files.undelete("2.md")
+
+
+def test_no_deleted_file_is_kept_where_none_may_be(files, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_DELETED_KEPT": 0}
+    files.write("SOUL.md", "x")
+
+    assert files.delete("SOUL.md")
+
+    assert files.deleted() == []
+    assert files.write("SOUL.md", "y").version == 2
+
+
+def test_rename_keeps_text_and_history_and_is_a_version(files):
+    files.write("a.md", "one")
+    files.write("a.md", "two")
+
+    info = files.rename("a.md", "notes/b.md", reason="tidy")
+
+    assert (info.name, info.version, info.reason) == ("notes/b.md", 3, "tidy")
+    assert (files.read("a.md"), files.read("notes/b.md")) == (None, "two")
+    assert [(version.version, version.name) for version in files.versions("notes/b.md")] == [
+        (2, "a.md"),
+        (1, "a.md"),
+    ]
+
+
+def test_rename_over_a_file_is_refused(files):
+    files.write("a.md", "a")
+    files.write("B.md", "b")
+
+    with pytest.raises(AlreadyExists):
+        files.rename("a.md", "b.md")
+
+    assert (files.read("a.md"), files.read("B.md")) == ("a", "b")
+
+
+def test_rename_can_change_capitals_alone(files):
+    files.write("memory.md", "text")
+
+    files.rename("memory.md", "MEMORY.md")
+
+    assert [info.name for info in files.list()] == ["MEMORY.md"]
+    assert not files.rename("MEMORY.md", "MEMORY.md").changed
+
+
+def test_rename_of_an_unknown_file_or_a_stale_one_is_refused(files):
+    files.write("a.md", "one")
+    files.write("a.md", "two")
+
+    with pytest.raises(NotFound):
+        files.rename("x.md", "y.md")
+    with pytest.raises(Conflict):
+        files.rename("a.md", "b.md", expected_version=1)
+
+    assert files.rename("a.md", "b.md", expected_version=2).version == 3
+
+
+def test_a_name_left_by_a_rename_gets_no_old_number_again(files):
+    """Otherwise a stale If-Match of the renamed file would hit the new one."""
+    for text in ("one", "two", "three"):
+        files.write("a.md", text)
+    files.rename("a.md", "b.md")
+
+    assert files.write("a.md", "new").version == 4
+    assert files.write("c.md", "other").version == 1
+
+
+# --- replace, redact, diff ----------------------------------------------------------------------
+
+
+def test_replace_is_literal(files):
+    files.write("SOUL.md", "a.c abc \\1")
+
+    info = files.replace("SOUL.md", "a.c", "\\1 \\g<0> $&")
+
+    assert (files.read("SOUL.md"), info.version) == ("\\1 \\g<0> $& abc \\1", 2)
+
+
+@pytest.mark.parametrize("old", ["x", "", "aa", "a"], ids=["missing", "empty", "overlapping", "twice"])
+def test_replace_needs_exactly_one_occurrence(files, old):
+    files.write("SOUL.md", "aaa")
+
+    with pytest.raises(ValidationFailed):
+        files.replace("SOUL.md", old, "y")
+
+    assert files.read("SOUL.md") == "aaa"
+
+
+def test_replace_checks_file_version_and_size(files):
+    files.write("SOUL.md", "one" + "x" * 102_000)
+    files.replace("SOUL.md", "one", "two")
+
+    with pytest.raises(NotFound):
+        files.replace("OTHER.md", "a", "b")
+    with pytest.raises(Conflict):
+        files.replace("SOUL.md", "two", "three", expected_version=1)
+    with pytest.raises(TooLarge):
+        files.replace("SOUL.md", "two", "y" * 1000)
+    with pytest.raises(ValidationFailed):
+        files.replace("SOUL.md", "two", None)
+
+
+def test_redaction_blanks_one_older_version_for_good(files):
+    with clock_at(START):
+        files.write("SOUL.md", "the secret", actor="user:7", reason="oops")
+    files.write("SOUL.md", "clean")
+
+    files.redact("SOUL.md", 1, "held a key", actor="user:1")
+
+    [version] = files.versions("SOUL.md")
+    assert (version.redacted, version.size, version.sha256) == (True, 0, "")
+    assert (version.redacted_by, version.redacted_reason) == ("user:1", "held a key")
+    assert (version.version, version.actor, version.reason, version.at) == (1, "user:7", "oops", START)
+    for call in (lambda: files.read("SOUL.md", 1), lambda: files.restore("SOUL.md", 1)):
+        with pytest.raises(ValidationFailed, match="blanked out"):
+            call()
+    with pytest.raises(ValidationFailed, match="blanked out"):
+        files.diff("SOUL.md", 1)
+    assert files.read("SOUL.md") == "clean"
+
+
+def test_a_redacted_text_is_nowhere_in_the_tables(files):
+    """A deletion's own history row holds the text, too."""
+    files.write("SOUL.md", "the secret")
+    files.delete("SOUL.md")
+    files.undelete("SOUL.md")
+    files.write("SOUL.md", "clean")
+
+    for version in (1, 2):
+        files.redact("SOUL.md", version, "held a key")
+
+    assert not HistoricalAgentFile._base_manager.filter(content__contains="secret").exists()
+
+
+def test_redaction_of_the_current_or_an_unknown_version_is_refused(files):
+    files.write("SOUL.md", "one")
+    files.write("SOUL.md", "two")
+
+    with pytest.raises(ValidationFailed, match="current"):
+        files.redact("SOUL.md", 2, "secret")
+    with pytest.raises(NotFound):
+        files.redact("SOUL.md", 3, "secret")
+    with pytest.raises(NotFound):
+        files.redact("OTHER.md", 1, "secret")
+    for reason in ("", "  ", None):
+        with pytest.raises(ValidationFailed):
+            files.redact("SOUL.md", 1, reason)
+
+    assert files.read("SOUL.md", 1) == "one"
+
+
+def test_diff_compares_any_two_versions(files):
+    for text in ("a\nb\n", "a\nc\n", "x\n"):
+        files.write("SOUL.md", text)
+
+    older, current = files.diff("SOUL.md", 1, 2), files.diff("SOUL.md", 2)
+
+    assert str(older) == ("--- SOUL.md (version 1)\n+++ SOUL.md (version 2)\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n")
+    assert (current.new_label, current.added, current.removed) == ("SOUL.md (version 3)", 1, 2)
+    assert files.diff("SOUL.md", 2, 2).equal
+    with pytest.raises(NotFound):
+        files.diff("SOUL.md", 1, 9)
+    with pytest.raises(NotFound):
+        files.diff("OTHER.md", 1, 2)
+
+
+# --- limits -------------------------------------------------------------------------------------
+
+
+def test_an_agent_has_room_for_so_many_files(files, settings, tenant):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_FILES": 2}
+    files.write("a.md", "x")
+    files.write("b.md", "x")
+
+    with pytest.raises(QuotaExceeded, match="2 of 2 files"):
+        files.write("c.md", "x")
+
+    assert files.write("a.md", "longer").version == 2
+    assert FileStore(tenant, "other").write("c.md", "x").version == 1
+    files.delete("a.md")
+    files.write("c.md", "x")
+    with pytest.raises(QuotaExceeded):
+        files.undelete("a.md")
+    assert [info.name for info in files.list()] == ["b.md", "c.md"]
+
+
+def test_an_agent_has_room_for_so_many_bytes(files, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_AGENT_BYTES": 10}
+    files.write("a.md", "12345")
+    files.write("b.md", "12345")
+
+    for name, text in (("a.md", "123456"), ("c.md", "x")):
+        with pytest.raises(QuotaExceeded, match="10 of 10 bytes"):
+            files.write(name, text)
+
+    assert files.write("a.md", "54321").version == 2
+    assert files.write("a.md", "1").version == 3
+    files.delete("b.md")
+    files.write("c.md", "123456789")
+    with pytest.raises(QuotaExceeded):
+        files.undelete("b.md")
+    assert files.usage() == (2, 10)
+
+
+def test_a_full_agent_can_still_shrink_when_the_limit_was_lowered(files, settings):
+    files.write("a.md", "123456789")
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_AGENT_BYTES": 5}
+
+    assert files.write("a.md", "12345678").version == 2
+    with pytest.raises(QuotaExceeded):
+        files.write("a.md", "123456789")
+
+
+def test_a_refusal_leaves_the_caller_s_block_usable(files, settings):
+    from django.db import transaction
+
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_FILES": 2}
+    files.write("a.md", "one")
+    with transaction.atomic():
+        files.write("b.md", "x")
+        for call, error in (
+            (lambda: files.write("a.md", "x", expected_version=9), Conflict),
+            (lambda: files.write("A.md", "x"), AlreadyExists),
+            (lambda: files.write("c.md", "x"), QuotaExceeded),
+            (lambda: files.rename("b.md", "a.md"), AlreadyExists),
+            (lambda: files.undelete("c.md"), NotFound),
+        ):
+            with pytest.raises(error):
+                call()
+        files.write("b.md", "kept")
+
+    assert files.read("b.md") == "kept"
+
+
+def test_what_the_caller_rolls_back_is_gone(files):
+    from django.db import transaction
+
+    files.write("a.md", "one")
+
+    with pytest.raises(RuntimeError), transaction.atomic():
+        files.write("a.md", "two")
+        files.write("b.md", "x")
+        raise RuntimeError
+
+    assert [(info.name, info.version) for info in files.list()] == [("a.md", 1)]
+    assert HistoricalAgentFile._base_manager.count() == 1
+
+
+def test_times_are_those_of_the_writes(files):
+    with clock_at(START):
+        files.write("a.md", "one")
+    with clock_at(START + timedelta(days=3)):
+        info = files.write("a.md", "two")
+
+    assert (info.created_at, info.at - START) == (START, timedelta(days=3))
+    assert HistoricalAgentFile._base_manager.get(version=2).history_date == info.at
