@@ -177,9 +177,11 @@ class ReadingStore(Generic[S]):
         for number, patch, full, at in self._rows.replay(current.id, version):  # noqa: B007 - the last one's
             if full is not None or number == 1:
                 data = full or patch
-            elif data is not None and patch is not None:
+            elif data is not None and patch is not None and number == last + 1:
                 kept = {key: value for key, value in data.items() if key not in patch["unset"]}
                 data = {**kept, **patch["set"]}
+            else:  # an entry is gone: what follows can't be known until the next full row
+                data = None
             last = number
         if data is None or last != version:
             return None
