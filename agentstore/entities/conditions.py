@@ -20,7 +20,7 @@ from agentstore.core.values import JSONValue
 from agentstore.entities.query import Clause, Order
 from agentstore.indexes import FieldValue
 
-__all__ = ["after", "condition", "has_value", "ordering"]
+__all__ = ["Condition", "after", "condition", "has_value", "ordering", "render"]
 
 _COMPARISONS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 _SLOT = re.compile(r"\{(\d+)\}")
@@ -227,6 +227,29 @@ def _system(clause: Clause) -> Condition:
         return _in(column, [Value(value, kind) for value in clause.value]) if clause.value else _nothing()
     sign = {"eq": "=", "ne": "<>", **_COMPARISONS}[clause.op]
     return Condition(f"({{0}} {sign} {{1}})", column, Value(clause.value, kind))
+
+
+class Renderer:
+    """Stands in for the compiler of a queryset, where PostgreSQL's rows are read without one."""
+
+    def compile(self, node: Any) -> tuple[str, list[Any]]:
+        if isinstance(node, F):
+            return f'r."{node.name}"', []
+        if isinstance(node, Value):
+            return "%s", [node.value]
+        if isinstance(node, OrderBy):
+            sql, params = self.compile(node.expression)
+            return f"{sql} {'DESC' if node.descending else 'ASC'}", params
+        sql, params = node.as_postgresql(self, None)
+        return sql, params
+
+
+_RENDERER = Renderer()
+
+
+def render(node: Condition | OrderBy) -> tuple[str, list[Any]]:
+    """Return the SQL of a condition or a key of an order on PostgreSQL's table ``r``, and its parameters."""
+    return _RENDERER.compile(node)
 
 
 def ordering(order: Order) -> list[OrderBy]:

@@ -9,16 +9,19 @@ caller's transaction stays usable.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connections
+from django.db.models.expressions import OrderBy
 
 from agentstore.core.guards import dump_json
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
-from agentstore.entities.backend import Change, Claim, Outcome, RawRow
-from agentstore.entities.portable import PortableRows, Refused
+from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
+from agentstore.entities.conditions import Condition, render
+from agentstore.entities.portable import PortableRows, Refused, read_page
 
 __all__ = ["PostgresRows"]
 
@@ -27,10 +30,12 @@ CHUNK = 500
 #: The most that a counter holds.
 MAX_COUNT = 2**31 - 1
 
-GET = """
-SELECT id, tenant, version, created_at, updated_at, deleted_at, data::text
-FROM {table}
-WHERE id = %s AND tenant = %s AND deleted_at IS {state}
+# Times come as text: Django's own way of reading them costs more than all the rest of a row.
+COLUMNS = "r.id, r.tenant, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
+GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s AND r.deleted_at IS {{state}}"
+PAGE = f"""
+SELECT {COLUMNS} FROM {{table}} AS r
+WHERE r.tenant = %s AND r.deleted_at IS NULL{{where}} ORDER BY {{keys}} LIMIT {{size}}
 """
 
 # The counter is taken first: its row lock makes the writers of one tenant and entity queue.
@@ -98,22 +103,43 @@ def _text(change: Change) -> str:
     return change.data.text if change.data else "{}"
 
 
+def _raw_row(row: tuple[Any, ...]) -> RawRow:
+    id, tenant, version, created_at, updated_at, deleted_at, text = row
+    return RawRow(id, tenant, version, _time(created_at), _time(updated_at), deleted_at and _time(deleted_at), text)
+
+
+def _time(text: str) -> datetime:
+    """Return a time in UTC, whatever the time zone of the connection."""
+    at = datetime.fromisoformat(text)
+    return at if at.tzinfo is UTC else at.astimezone(UTC)
+
+
 class PostgresRows(PortableRows):
     """Rows of one entity and tenant; what is not overridden is shared with the portable back end."""
 
-    def _run(self, sql: str, params: Any) -> tuple[Any, ...] | None:
+    def _run(self, sql: str, params: Any) -> list[tuple[Any, ...]]:
         connection = connections[self.alias]
         table = connection.ops.quote_name(self.model._meta.db_table)
         with connection.cursor() as cursor:
             cursor.execute(sql.replace("{table}", table), params)
-            row: tuple[Any, ...] | None = cursor.fetchone()
-        return row
+            return cursor.fetchall()
 
     @translate_errors
     def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
         sql = GET.replace("{state}", "NOT NULL" if deleted else "NULL")
-        row = self._run(sql, (id, self.tenant))
-        return None if row is None else RawRow._make(row)
+        found = self._run(sql, (id, self.tenant))
+        return _raw_row(found[0]) if found else None
+
+    @translate_errors
+    def page(self, request: PageRequest) -> list[RawRow]:
+        return read_page(self._fetch, request)
+
+    def _fetch(self, where: Sequence[Condition], keys: Sequence[OrderBy], size: int) -> list[RawRow]:
+        parts = [render(condition) for condition in where]
+        params = [self.tenant, *(param for _, own in parts for param in own)]
+        sql = PAGE.replace("{where}", "".join(f" AND {part}" for part, _ in parts))
+        sql = sql.replace("{keys}", ", ".join(render(key)[0] for key in keys)).replace("{size}", str(size))
+        return [_raw_row(row) for row in self._run(sql, params)]
 
     @translate_errors
     def insert(self, changes: Sequence[Change], limit: int, claim: Claim | None = None) -> Outcome:
@@ -174,7 +200,7 @@ class PostgresRows(PortableRows):
         }
 
     def _count(self, sql: str, params: dict[str, Any]) -> int:
-        row = self._run(sql, params)
-        return row[0] if row else 0
+        count: int = self._run(sql, params)[0][0]
+        return count
 
 
