@@ -56,6 +56,12 @@ class Settings:
     FILE_DAILY_KEPT = Setting(7)
     #: How many deleted files of an agent can be undeleted.
     FILE_DELETED_KEPT = Setting(20)
+    #: How many strategies a tenant keeps.
+    STRATEGY_CAPACITY = Setting(1000)
+    #: How many terms of a query must match at least.
+    STRATEGY_MIN_TERMS = Setting(1)
+    #: Which share of a problem's significant terms the matched ones must be, 0 to 1.
+    STRATEGY_MIN_OVERLAP = Setting(0.0)
 
     @classmethod
     def names(cls) -> list[str]:

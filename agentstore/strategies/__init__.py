@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from agentstore.strategies.prompt import render_for_prompt
     from agentstore.strategies.ranking import resolve_capacity_cap, resolve_find_limit, score
     from agentstore.strategies.seed import seed_strategies
+    from agentstore.strategies.store import StrategyStore
     from agentstore.strategies.terms import compile_query, dedup_key, normalize_text
 
 __all__ = [
     "InMemoryStrategyStore",
+    "StrategyStore",
     "compile_query",
     "dedup_key",
     "normalize_text",
@@ -30,6 +32,7 @@ __all__ = [
 # Resolved on first use (PEP 562), so that the pure modules import without configured settings.
 _HOMES = {
     "InMemoryStrategyStore": "memory",
+    "StrategyStore": "store",
     "compile_query": "terms",
     "dedup_key": "terms",
     "normalize_text": "terms",

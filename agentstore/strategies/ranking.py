@@ -25,6 +25,7 @@ __all__ = [
     "Key",
     "clamp",
     "in_order",
+    "key_of",
     "order_key",
     "rank",
     "resolve_capacity_cap",
@@ -74,9 +75,12 @@ def order_key(row: StoredStrategy, now: datetime) -> Key:
     Rank, then fewer significant terms in the problem (the closest match), the later time, and the
     smaller id by code point. No two rows of a tenant have the same key.
     """
-    ts = clamp(row.ts, now)
-    age = (EPOCH - ts) // timedelta(microseconds=1)
-    return (-rank(row.confidence, ts), row.term_count, age, row.id)
+    return key_of(row.confidence, clamp(row.ts, now), row.term_count, row.id)
+
+
+def key_of(confidence: float, ts: datetime, term_count: int, id: str) -> Key:
+    """Return the order key of these values; ``ts`` is clamped already."""
+    return (-rank(confidence, ts), term_count, (EPOCH - ts) // timedelta(microseconds=1), id)
 
 
 def in_order(rows: Iterable[StoredStrategy], now: datetime) -> list[StoredStrategy]:

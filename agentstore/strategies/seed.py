@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 #: so that a replay refreshes neither time nor text.
 OLDEST = datetime.min.replace(tzinfo=UTC)
 _FIELDS = ("id", "problem", "strategy", "confidence", "ts", "teacher_model", "signature", "origin", "tenant")
+_CONTENT = "problem, strategy"
 
 
 class SeedTarget(Protocol):
@@ -82,7 +83,7 @@ class _Batch:
             key = dedup_key(entry["problem"], entry["strategy"])
             first = self.contents.setdefault(key, number)
             if first != number:
-                found["problem, strategy"] = f"Same content as entry {first}."
+                found[_CONTENT] = f"Same content as entry {first}."
         return found
 
 

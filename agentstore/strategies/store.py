@@ -1,0 +1,343 @@
+"""The strategies of one tenant in the database: every read and write passes here.
+
+The rules (match, rank, merge, limits) are those of the pure modules beside, the same as for the
+store in memory; this class fetches what they need and persists what they decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import datetime
+from functools import partial
+from typing import ParamSpec, TypeAlias, TypeVar
+from uuid import UUID
+
+from django.db import connections, router, transaction
+
+from agentstore.conf import settings
+from agentstore.core import aio, errors, guards
+from agentstore.core.context import checked, current
+from agentstore.core.tenancy import check_tenant
+from agentstore.core.values import Usage, now
+from agentstore.signals import strategy_changed
+from agentstore.strategies import entry, matching, merging, paging, ranking
+from agentstore.strategies.incidents import report
+from agentstore.strategies.methods import Rows, StrategyMethods
+from agentstore.strategies.models import Strategy
+from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
+from agentstore.strategies.postgres import PostgresStrategies
+from agentstore.strategies.terms import TOKENIZER_VERSION, analyse_query, dedup_key, terms
+from agentstore.strategies.values import (
+    Explanation,
+    FindResult,
+    Incident,
+    MatchRules,
+    Origin,
+    SaveResult,
+    StoredStrategy,
+    StrategyPage,
+    StrategyRow,
+)
+
+__all__ = ["StrategyStore", "read_row"]
+
+# Inside the class, ``list`` is the method.
+Lights: TypeAlias = list[Light]
+Ids: TypeAlias = list[str]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def read_row(raw: RawStrategy) -> StoredStrategy:
+    """Return a stored row as the rules see it; one of an older tokenizer is tokenised anew.
+
+    Raises:
+        ValueError: the row has not the shape of a strategy.
+    """
+    issue = entry.shape_issue({**raw._asdict(), "id": raw.strategy_id})
+    if issue is not None:
+        raise ValueError(issue)
+    fresh = raw.tokenizer_version == TOKENIZER_VERSION and isinstance(raw.terms, list)
+    own = {name: getattr(raw, name) for name in ("problem", "strategy", "confidence", "ts", "dedup_key")}
+    return StoredStrategy(
+        **own,
+        id=raw.strategy_id,
+        teacher_model=raw.teacher_model,
+        signature=raw.signature,
+        origin="seeded" if raw.origin == "seeded" else "earned",
+        terms=frozenset(raw.terms) if fresh else terms(raw.problem),
+        term_count=raw.term_count,
+    )
+
+
+class StrategyStore(StrategyMethods):
+    """Keeps one tenant's strategies under a cap, and finds them again.
+
+    ``capacity`` beats the setting ``STRATEGY_CAPACITY``. Trouble in ``find`` degrades to an empty
+    result and an incident; trouble in ``save`` is raised.
+
+    Raises:
+        ValidationFailed: the tenant, actor or capacity is not allowed.
+    """
+
+    def __init__(self, tenant: str, *, actor: str | None = None, capacity: int | None = None) -> None:
+        self.tenant = check_tenant(tenant)
+        self.actor = checked(actor=actor).actor
+        self._capacity = (
+            None if capacity is None else ranking.resolve_capacity_cap("capacity", capacity, least=1)
+        )
+
+    def __repr__(self) -> str:
+        return f"<StrategyStore of {self.tenant!r}>"
+
+    @property
+    def capacity(self) -> int:
+        """How many strategies the tenant may have."""
+        if self._capacity is not None:
+            return self._capacity
+        return ranking.resolve_capacity_cap("STRATEGY_CAPACITY", settings.STRATEGY_CAPACITY, least=1)
+
+    @property
+    def rules(self) -> MatchRules:
+        """How strict a match is, as the settings say."""
+        return MatchRules(min_terms=settings.STRATEGY_MIN_TERMS, min_overlap=settings.STRATEGY_MIN_OVERLAP)
+
+    @property
+    def alias(self) -> str:
+        """The database of every statement."""
+        return router.db_for_write(Strategy)
+
+    @property
+    def _rows(self) -> PortableStrategies:
+        alias = self.alias
+        single = connections[alias].vendor == "postgresql" and settings.BACKEND == "auto"
+        return (PostgresStrategies if single else PortableStrategies)(alias, self.tenant)
+
+    # --- reads ------------------------------------------------------------------------------
+
+    def find(self, query: str, *, limit: float = ranking.DEFAULT_LIMIT) -> FindResult:
+        count = ranking.resolve_find_limit(limit)
+        wanted = analyse_query(guards.check_text(query, "query"))
+        if not wanted.required:
+            return FindResult(empty_because="no_terms")
+        if not count:
+            return FindResult()
+        try:
+            with self._savepoint():
+                raws = self._rows.with_terms(wanted.required)
+        except errors.StorageFailed as error:
+            self._report(Incident(op="find", error=f"{error.message} Nothing was found."))
+            return FindResult(empty_because="failed")
+        return matching.select(
+            wanted,
+            self._readable(raws),
+            tenant=self.tenant,
+            limit=count,
+            now=now(),
+            rules=self.rules,
+            budget=entry.INJECTION_BUDGET_BYTES,
+        )
+
+    def _savepoint(self) -> transaction.Atomic | nullcontext[None]:
+        """Guard a caller's transaction against an error inside; without one there is nothing to guard."""
+        inside = connections[self.alias].in_atomic_block
+        return transaction.atomic(self.alias) if inside else nullcontext()
+
+    def _readable(self, raws: list[RawStrategy]) -> list[StoredStrategy]:
+        """Return the rows that have a strategy's shape; the others stay stored, and are reported."""
+        found = []
+        for raw in raws:
+            try:
+                found.append(read_row(raw))
+            except ValueError as error:
+                self._report(Incident(op="parse", error=f"Skipped: {error}", id=raw.strategy_id))
+        return found
+
+    def explain(self, query: str, id: str) -> Explanation:
+        wanted = analyse_query(guards.check_text(query, "query"))
+        row = self._one(id)
+        if row is None:
+            raise self.not_found(id)
+        return matching.explain(wanted, row, now=now(), rules=self.rules)
+
+    def get(self, id: str) -> StrategyRow | None:
+        row = self._one(id)
+        return None if row is None else matching.show(row, tenant=self.tenant, now=now())
+
+    def _one(self, id: object) -> StoredStrategy | None:
+        if not isinstance(id, str) or not entry.STRATEGY_ID_RE.fullmatch(id):
+            return None
+        return next(iter(self._readable(self._rows.by_ids([id]))), None)
+
+    def has(self, *, problem: str, strategy: str) -> bool:
+        key = dedup_key(guards.check_text(problem, "problem"), guards.check_text(strategy, "strategy"))
+        return self._rows.has(key)
+
+    def usage(self) -> Usage:
+        return Usage(used=self._rows.used(), capacity=self.capacity)
+
+    def list(self, *, limit: int = paging.DEFAULT_PAGE, cursor: str | None = None) -> StrategyPage:
+        at, count = now(), paging.resolve_page_limit(limit)
+        after = paging.read_cursor(self.tenant, cursor)
+        rows = self._readable(self._rows.all())
+        shown, position = paging.page(rows, after=after, limit=count, now=at)
+        return StrategyPage(
+            rows=[matching.show(row, tenant=self.tenant, now=at) for row in shown],
+            next_cursor=paging.write_cursor(self.tenant, position),
+            limit=count,
+        )
+
+    # --- writes -----------------------------------------------------------------------------
+
+    def save(
+        self,
+        *,
+        problem: str,
+        strategy: str,
+        confidence: float = entry.DEFAULT_CONFIDENCE,
+        id: str | None = None,
+        ts: datetime | str | None = None,
+        teacher_model: str | None = None,
+        signature: str | None = None,
+        origin: Origin = "earned",
+    ) -> SaveResult:
+        at, capacity = now(), self.capacity
+        fields = {
+            "problem": problem,
+            "strategy": strategy,
+            "confidence": confidence,
+            "id": id,
+            "ts": ts,
+            "teacher_model": teacher_model,
+            "signature": signature,
+            "origin": origin,
+        }
+        new = merging.derive(entry.validate_for_write(entry.complete(fields, now=at), now=at))
+        try:
+            with transaction.atomic(self.alias):
+                saved = self._save(new, capacity, at)
+        except errors.StorageFailed as error:
+            self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=new.id))
+            raise
+        self._announce(saved.status, [saved.id])
+        self._announce("evicted", saved.evicted_ids)
+        return saved
+
+    def _save(self, new: StoredStrategy, capacity: int, at: datetime) -> SaveResult:
+        rows = self._rows
+        over = rows.lock() + 1 - capacity
+        raws, lowest = rows.look(new, over=over, now=at)
+        # A merge adds no row, so it has one row less over the cap.
+        same = next((raw for raw in raws if raw.dedup_key == new.dedup_key), None)
+        other = next((raw for raw in raws if raw.strategy_id == new.id), None)
+        row = merging.admit(
+            new,
+            same_content=None if same is None else _merged_from(same),
+            same_id=None if other is None else _merged_from(other),
+        )
+        pk = None if same is None else same.id
+        gone = _lowest(row, pk, lowest, over if same is None else over - 1, at)
+        gone_pks = [key for key, _ in gone if key is not None]
+        kept = all(name != row.id for _, name in gone)
+        rows.apply(row if kept else None, pk=pk, gone=gone_pks)
+        return merging.result(row.id, merged=same is not None, gone=[name for _, name in gone])
+
+    def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
+        cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()
+        if dry_run:
+            return self._shown(self._over(cap, at), at)
+        with transaction.atomic(self.alias):
+            self._rows.lock()
+            gone = self._over(cap, at)
+            shown = self._shown(gone, at)
+            self._rows.remove([light.pk for light in gone])
+        self._announce("pruned", [light.id for light in gone])
+        return shown
+
+    def _over(self, cap: int, at: datetime) -> Lights:
+        ordered = sorted(self._rows.light(), key=partial(_order, now=at))
+        return ordered[cap:]
+
+    def _shown(self, lights: Lights, at: datetime) -> Rows:
+        raws = {raw.strategy_id: raw for raw in self._rows.by_ids([light.id for light in lights])}
+        return [_show(raws[light.id], self.tenant, at) for light in lights if light.id in raws]
+
+    def delete(self, id: str) -> bool:
+        if not isinstance(id, str) or not entry.STRATEGY_ID_RE.fullmatch(id):
+            return False
+        with transaction.atomic(self.alias):
+            self._rows.lock()
+            found = self._rows.by_ids([id])
+            done = bool(found) and bool(self._rows.remove([found[0].id]))
+        if done:
+            self._announce("deleted", [id])
+        return done
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        with transaction.atomic(self.alias):
+            self._rows.lock()
+            yield
+
+    # --- around -----------------------------------------------------------------------------
+
+    async def _hop(self, operation: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        return await aio.run(operation, *args, **kwargs)
+
+    def not_found(self, id: object) -> errors.NotFound:
+        """Return the error that says there is no such strategy; another tenant's gets the same words."""
+        return errors.NotFound(
+            f"There is no strategy {str(id)[:80]!r}.", hint="List the strategies to see their ids."
+        )
+
+    def _report(self, incident: Incident) -> None:
+        report(self.alias, self.tenant, incident)
+
+    def _announce(self, op: str, ids: Ids) -> None:
+        if not ids or not strategy_changed.has_listeners(Strategy):
+            return
+        for id in ids:
+            send = partial(
+                strategy_changed.send_robust,
+                sender=Strategy,
+                tenant=self.tenant,
+                id=id,
+                op=op,
+                actor=self.actor or current().actor,
+            )
+            transaction.on_commit(send, using=self.alias)
+
+
+def _merged_from(raw: RawStrategy) -> StoredStrategy:
+    """Return a stored row to merge with; one spoiled by hand keeps its id and loses the rest."""
+    try:
+        return read_row(raw)
+    except ValueError:
+        nothing = datetime.min.replace(tzinfo=ranking.EPOCH.tzinfo)
+        return StoredStrategy(
+            id=raw.strategy_id, problem=raw.problem, strategy=raw.strategy, confidence=0.0, ts=nothing,
+            teacher_model=None, signature=None, origin="earned", terms=frozenset(), term_count=0,
+            dedup_key=raw.dedup_key,
+        )  # fmt: skip
+
+
+def _order(light: Light, *, now: datetime) -> ranking.Key:
+    ts = ranking.clamp(light.ts, now)
+    return ranking.key_of(light.confidence, ts, light.term_count, light.id)
+
+
+def _lowest(
+    row: StoredStrategy, pk: UUID | None, lowest: list[Light], over: int, at: datetime
+) -> list[tuple[UUID | None, str]]:
+    """Return the ``over`` last of the candidates and the row itself, best first."""
+    if over <= 0:
+        return []
+    own = (ranking.order_key(row, at), pk, row.id)
+    others = [(_order(light, now=at), light.pk, light.id) for light in lowest if light.pk != pk]
+    ordered = sorted([own, *others], key=lambda item: item[0])
+    return [(key, name) for _, key, name in ordered[-over:]]
+
+
+def _show(raw: RawStrategy, tenant: str, at: datetime) -> StrategyRow:
+    return matching.show(_merged_from(raw), tenant=tenant, now=at)
