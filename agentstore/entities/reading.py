@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from uuid import UUID
@@ -37,6 +38,8 @@ __all__ = ["ReadingStore", "codec_of", "parse_id", "parse_version", "position_of
 
 S = TypeVar("S", bound=EntitySchema)
 
+_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+
 
 @functools.cache
 def codec_of(model: type[EntityModel]) -> Codec[Any]:
@@ -49,10 +52,8 @@ def parse_id(id: object) -> UUID | None:
     """Return ``id`` as a UUID; anything that is none is None, and so as unknown as a strange id."""
     if isinstance(id, UUID):
         return id
-    try:
-        return UUID(id) if isinstance(id, str) and len(id) in (32, 36) else None
-    except ValueError:
-        return None
+    # ``UUID`` itself takes much more: braces, a prefix, and whatever ``int`` takes for hexadecimal.
+    return UUID(id) if isinstance(id, str) and _ID.fullmatch(id) else None
 
 
 def parse_version(version: object, name: str) -> int | None:
@@ -214,7 +215,8 @@ class ReadingStore(Generic[S]):
         binding = binding_of(self.name, self.tenant, clauses, order) if cursor is not None else ""
         position = read_cursor(binding, cursor) if cursor is not None else None
         found = self._rows.page(PageRequest(clauses=clauses, order=order, size=size + 1, position=position))
-        rows = [to_row(self.codec, raw) for raw in found[:size]]
+        codec = self.codec
+        rows = [to_row(codec, raw) for raw in found[:size]]
         if len(found) <= size:
             return Page(rows=rows, next_cursor=None, limit=size)
         binding = binding or binding_of(self.name, self.tenant, clauses, order)

@@ -1,4 +1,4 @@
-"""The store's writes: what they return, what they refuse, in which order, and that refusals change nothing."""
+"""The store's writes: what they return, what they refuse, in which order; refusals change nothing."""
 
 from __future__ import annotations
 
