@@ -21,7 +21,16 @@ from agentstore.core.requests import read_integer
 from agentstore.core.tenancy import check_label
 from agentstore.core.values import EntityRow, JSONObject, JSONValue
 from agentstore.entities.base import EntityModel
-from agentstore.entities.bodies import ECHOED, data_of, entry_body, entry_id, items_of, row_body, unset_of
+from agentstore.entities.bodies import (
+    ECHOED,
+    data_of,
+    entry_body,
+    entry_id,
+    items_of,
+    patch_of,
+    row_body,
+    unset_of,
+)
 from agentstore.entities.codec import suggest
 from agentstore.entities.query import DEFAULT_LIMIT, parse_limit
 from agentstore.entities.querystring import read_list_request
@@ -92,7 +101,7 @@ class EntityViewSet(StoreViewSet):
         """Reset the fields in ``unset`` to their defaults, then replace those in ``data``, whole."""
         self.only_params()
         body = self.read_body(request, known=["data", "unset"], ignored=ECHOED)
-        patch = body.get("data", {})
+        patch = patch_of(body)
         write = partial(self.store.update, id, patch, unset=unset_of(body, self.store.codec.fields))
         return self._row(self._conditional(request, id, write))
 

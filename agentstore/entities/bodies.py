@@ -14,7 +14,17 @@ from agentstore.core.requests import checked_keys
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, utc_text
 from agentstore.entities.fields import SchemaField
 
-__all__ = ["ECHOED", "MAX_BULK", "data_of", "entry_body", "entry_id", "items_of", "row_body", "unset_of"]
+__all__ = [
+    "ECHOED",
+    "MAX_BULK",
+    "data_of",
+    "entry_body",
+    "entry_id",
+    "items_of",
+    "patch_of",
+    "row_body",
+    "unset_of",
+]
 
 #: How many rows one bulk request makes.
 MAX_BULK = 500
@@ -61,17 +71,29 @@ def data_of(body: JSONObject, path: str = "data") -> JSONValue:
     return body["data"]
 
 
+def patch_of(body: JSONObject) -> JSONObject:
+    """Return the fields that a patch sets; none where it has no data.
+
+    Raises:
+        ValidationFailed: its data is no object.
+    """
+    patch = body.get("data", {})
+    if not isinstance(patch, dict):
+        guards.refuse("data", f"Expected an object of fields, found {type(patch).__name__}.")
+    return patch
+
+
 def unset_of(body: JSONObject, fields: Mapping[str, SchemaField]) -> Sequence[str]:
     """Return the fields that a patch resets; one that its data sets as well ends as set.
 
     Raises:
         ValidationFailed: ``unset`` is no list.
     """
-    names, patch = body.get("unset", []), body.get("data", {})
+    names = body.get("unset", [])
     if not isinstance(names, list):
         guards.refuse("unset", f"Expected a list of field names, found {type(names).__name__}.")
     optional = {key for key, field in fields.items() if not field.required}
-    both = optional.intersection(patch) if isinstance(patch, dict) else set()
+    both = optional.intersection(body.get("data", {}))
     return [name for name in names if not (isinstance(name, str) and name in both)]
 
 
