@@ -8,6 +8,7 @@ from rest_framework.routers import SimpleRouter
 from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
 from agentstore.entities.registry import all_entities
 from agentstore.files import api as files
+from agentstore.strategies import api as strategies
 
 app_name = "agentstore"
 
@@ -44,5 +45,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("entities/", index_view().as_view(), name="entities"),
     *_entity_urls(),
     *_agent_urls(),
+    path("strategies/find/", strategies.FindView.as_view(), name="strategies-find"),
+    path("strategies/prune/", strategies.PruneView.as_view(), name="strategies-prune"),
+    path("strategies/usage/", strategies.UsageView.as_view(), name="strategies-usage"),
+    path("strategies/seed/", strategies.SeedView.as_view(), name="strategies-seed"),
+    path("strategies/entries/", strategies.EntriesView.as_view(), name="strategies"),
+    path("strategies/entries/<str:id>/", strategies.EntryView.as_view(), name="strategy"),
     re_path(r"^entities(?:/(?P<rest>[\s\S]*))?\Z", NoSuchEntityView.as_view()),
 ]

@@ -15,11 +15,13 @@ from agentstore.entities.codec import suggest
 from agentstore.entities.registry import all_entities
 from agentstore.entities.store import EntityStore
 from agentstore.files.store import FileStore
+from agentstore.strategies.store import StrategyStore
 from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools
 from agentstore.tools.files import file_tools
 from agentstore.tools.generic import generic_tools
 from agentstore.tools.spec import Tool, render
+from agentstore.tools.strategies import strategy_tools
 
 __all__ = ["Toolset", "toolset"]
 
@@ -94,6 +96,7 @@ def toolset(
     agent: str | None = None,
     entities: Sequence[type[EntityModel] | EntityStore[Any]] | None = None,
     files: FileStore | None = None,
+    strategies: StrategyStore | None = None,
     writable: Sequence[str] = (),
     read_only: bool = False,
     strict: bool = False,
@@ -101,8 +104,8 @@ def toolset(
 ) -> Toolset:
     """Return the tools of a run.
 
-    With a ``tenant`` alone: every registered entity, and with an ``agent`` its files. Or what is
-    listed: bare model classes use ``tenant``, bound stores keep their own, so that one run can span
+    With a ``tenant`` alone: every registered entity and the tenant's strategies, and with an
+    ``agent`` its files. Or what is listed: bare model classes use ``tenant``, bound stores keep their own, so that one run can span
     several tenants. ``writable`` are globs of the files that may be written (default: none).
     ``generic`` gives one set for all entities instead of five tools for each.
 
@@ -110,11 +113,12 @@ def toolset(
         ImproperlyConfigured: nothing to make tools of, or two tools of one name.
         ValidationFailed: the tenant, actor or agent is not allowed.
     """
-    listed = entities is not None or files is not None
+    listed = not (entities is None and files is None and strategies is None)
     chosen = list(entities or ()) if listed else all_entities()
     stores = [_bound(item, tenant, actor) for item in chosen]
-    if files is None and agent is not None and not listed:
-        files = FileStore(_need(tenant), agent, actor=actor)
+    if not listed:
+        files = None if agent is None else FileStore(_need(tenant), agent, actor=actor)
+        strategies = StrategyStore(_need(tenant), actor=actor)
     tools: list[Tool] = []
     if generic:
         tools += generic_tools(stores, read_only=read_only)
@@ -122,6 +126,8 @@ def toolset(
         tools += [tool for store in stores for tool in entity_tools(store, read_only=read_only)]
     if files is not None:
         tools += file_tools(files.with_source("tool"), writable=tuple(writable), read_only=read_only)
+    if strategies is not None:
+        tools += strategy_tools(strategies, read_only=read_only)
     return Toolset(tools, strict=strict)
 
 
