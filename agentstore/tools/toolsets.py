@@ -105,9 +105,10 @@ def toolset(
     """Return the tools of a run.
 
     With a ``tenant`` alone: every registered entity and the tenant's strategies, and with an
-    ``agent`` its files. Or what is listed: bare model classes use ``tenant``, bound stores keep their own, so that one run can span
-    several tenants. ``writable`` are globs of the files that may be written (default: none).
-    ``generic`` gives one set for all entities instead of five tools for each.
+    ``agent`` its files. Or what is listed: bare model classes use ``tenant``, bound stores keep
+    their own, so that one run can span several tenants. ``writable`` are globs of the files that
+    may be written (default: none). ``generic`` gives one set for all entities instead of five tools
+    for each.
 
     Raises:
         ImproperlyConfigured: nothing to make tools of, or two tools of one name.
