@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, Generic, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
@@ -129,7 +130,7 @@ class Codec(Generic[S]):
 
         Keys that the schema does not know are ignored; a row that does not fit gives None and errors.
         """
-        raw = json.loads(text)
+        raw = _parse(text)
         try:
             return self.schema.model_validate_json(text, extra="ignore"), raw, {}
         except ValidationError as error:
@@ -236,6 +237,14 @@ def _effective(raw: JSONObject, after: JSONObject, unset: list[str]) -> Document
     gone = [key for key in raw if key not in after]
     patch = {"set": changed, "unset": sorted({key for key in unset if key in changed} | set(gone))}
     return Document(patch, guards.dump_json(patch))
+
+
+def _parse(text: str) -> JSONValue:
+    """Parse stored JSON as ``json.loads`` does, which takes three times as long."""
+    try:
+        return from_json(text)
+    except ValueError:  # a lone surrogate, which only a row spoiled by hand can hold
+        return json.loads(text)
 
 
 def exact_value(text: str, key: str) -> JSONValue:

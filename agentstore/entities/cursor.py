@@ -44,7 +44,7 @@ def write_cursor(binding: str, position: Position) -> str:
     if isinstance(value, Decimal):
         value = {"n": str(value)}
     place = [value, position.created_at.isoformat(), position.updated_at.isoformat(), position.id.hex]
-    return signing.Signer(salt=_SALT).sign_object([binding, place], compress=True)
+    return signing.Signer(salt=_SALT).sign_object([binding, place])
 
 
 def read_cursor(binding: str, cursor: object) -> Position:

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models, transaction
-from django.db.models.expressions import OrderBy
 from django.db.models.functions import Cast
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
@@ -18,7 +17,7 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.values import HistoryEntry, JSONObject, new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
 from agentstore.entities.conditions import Condition, after, condition, has_value, ordering
-from agentstore.entities.query import Clause
+from agentstore.entities.query import Clause, Order
 
 __all__ = ["COLUMNS", "PortableRows", "Refused", "fetch_rows", "live_rows", "read_page"]
 
@@ -41,7 +40,7 @@ def live_rows(rows: models.QuerySet[Any], clauses: Sequence[Clause]) -> models.Q
 
 
 #: Reads up to so many live rows that match all conditions, in order.
-Fetch = Callable[[Sequence[Condition], Sequence[OrderBy], int], list[RawRow]]
+Fetch = Callable[[Sequence[Condition], Order, int], list[RawRow]]
 
 
 def read_page(fetch: Fetch, request: PageRequest) -> list[RawRow]:
@@ -49,17 +48,17 @@ def read_page(fetch: Fetch, request: PageRequest) -> list[RawRow]:
 
     Two index ranges, since "nulls last in either direction" is no order that one index has.
     """
-    where, keys = [condition(clause) for clause in request.clauses], ordering(request.order)
-    order, size, place = request.order, request.size, _place(request)
+    where, place = [condition(clause) for clause in request.clauses], _place(request)
+    order, size = request.order, request.size
     if order.kind is None:
-        return fetch([*where, *place], keys, size)
+        return fetch([*where, *place], order, size)
     found: list[RawRow] = []
     without = request.position is not None and request.position.value is None
     if not without and not _asks(request, "isnull"):
-        found = fetch([*where, has_value(order.field, order.kind), *place], keys, size)
+        found = fetch([*where, has_value(order.field, order.kind), *place], order, size)
     if len(found) < size and not _asks(request, *VALUE_OPERATORS):
         rest = [*where, has_value(order.field, order.kind, negate=True), *(place if without else ())]
-        found += fetch(rest, keys, size)[: size - len(found)]
+        found += fetch(rest, order, size)[: size - len(found)]
     return found
 
 
@@ -87,10 +86,10 @@ def _place(request: PageRequest) -> list[Condition]:
 
 
 def fetch_rows(
-    rows: models.QuerySet[Any], where: Sequence[Condition], keys: Sequence[OrderBy], size: int
+    rows: models.QuerySet[Any], where: Sequence[Condition], order: Order, size: int
 ) -> list[RawRow]:
     """Be the ``Fetch`` of a queryset, which ``partial`` binds."""
-    found = rows.filter(*where, deleted_at__isnull=True).order_by(*keys)
+    found = rows.filter(*where, deleted_at__isnull=True).order_by(*ordering(order))
     texts = found.annotate(text=Cast("data", models.TextField()))
     return [RawRow._make(row) for row in texts.values_list(*COLUMNS)[:size]]
 

@@ -8,20 +8,21 @@ caller's transaction stays usable.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models.expressions import OrderBy
 
 from agentstore.core.guards import dump_json
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
-from agentstore.entities.conditions import Condition, render
+from agentstore.entities.conditions import Condition, ordering, render
 from agentstore.entities.portable import PortableRows, Refused, read_page
+from agentstore.entities.query import Order
 
 __all__ = ["PostgresRows"]
 
@@ -103,6 +104,11 @@ def _text(change: Change) -> str:
     return change.data.text if change.data else "{}"
 
 
+@functools.lru_cache(maxsize=1024)
+def _keys(order: Order) -> str:
+    return ", ".join(render(key)[0] for key in ordering(order))
+
+
 def _raw_row(row: tuple[Any, ...]) -> RawRow:
     id, tenant, version, created_at, updated_at, deleted_at, text = row
     return RawRow(id, tenant, version, _time(created_at), _time(updated_at), deleted_at and _time(deleted_at), text)
@@ -134,11 +140,11 @@ class PostgresRows(PortableRows):
     def page(self, request: PageRequest) -> list[RawRow]:
         return read_page(self._fetch, request)
 
-    def _fetch(self, where: Sequence[Condition], keys: Sequence[OrderBy], size: int) -> list[RawRow]:
+    def _fetch(self, where: Sequence[Condition], order: Order, size: int) -> list[RawRow]:
         parts = [render(condition) for condition in where]
         params = [self.tenant, *(param for _, own in parts for param in own)]
         sql = PAGE.replace("{where}", "".join(f" AND {part}" for part, _ in parts))
-        sql = sql.replace("{keys}", ", ".join(render(key)[0] for key in keys)).replace("{size}", str(size))
+        sql = sql.replace("{keys}", _keys(order)).replace("{size}", str(size))
         return [_raw_row(row) for row in self._run(sql, params)]
 
     @translate_errors

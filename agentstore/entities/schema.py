@@ -44,7 +44,7 @@ def _to_utc(value: object) -> datetime:
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise ValueError(f"Input should be {_EXPECTED}")
     try:
-        return value.astimezone(UTC)
+        return value if value.tzinfo is UTC else value.astimezone(UTC)
     except OverflowError:
         raise ValueError("Input should lie in the years 1 to 9999 in UTC") from None
 
