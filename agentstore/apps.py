@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -19,3 +21,7 @@ class AgentstoreConfig(AppConfig):
 
         checks.register()
         sqlite.register()
+        # A host's admin.py may import ours while the admin still looks for registrations.
+        ours = sys.modules.get("agentstore.admin")
+        if ours is not None:
+            ours.register_missing(ours.admin.site)

@@ -6,10 +6,10 @@ class lets a member of staff see, and leaves every change to a store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import django
 from django.contrib import admin, messages
@@ -32,6 +32,8 @@ from agentstore.core.context import MAX_REASON
 from agentstore.core.values import Usage
 
 __all__ = ["Crumb", "StoreAdmin", "UsageBar", "tenant_label", "time_tag", "time_text", "zone_name"]
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     _Base = admin.ModelAdmin[Any]
@@ -120,17 +122,28 @@ class StoreAdmin(_Base):
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         """Return the rows, deleted ones included, of the tenants that the user may see."""
-        rows = self.model._default_manager.using(router.db_for_write(self.model))
+        rows: models.QuerySet[Any] = self.model._default_manager.using(router.db_for_write(self.model))
         tenants = self.tenants(request)
         return rows.all() if tenants is None else rows.filter(tenant__in=sorted(tenants))
 
     def tenants(self, request: HttpRequest) -> set[str] | None:
         """Return the tenants that the user may see here; None means all."""
+        return self.once(request, "tenants", lambda: self._visible(request))
+
+    def _visible(self, request: HttpRequest) -> set[str] | None:
         access = get_access()
         found = access.admin_tenants(request.user)
         if found is None:
             return None
         return {tenant for tenant in found if access.allows(request.user, tenant, self.capability, "view")}
+
+    def once(self, request: HttpRequest, name: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` gives, made once for a request and this class."""
+        kept: dict[tuple[object, str], Any] = request.__dict__.setdefault("_agentstore", {})
+        if (self.model, name) not in kept:
+            kept[self.model, name] = make()
+        found: T = kept[self.model, name]
+        return found
 
     def allows(self, request: HttpRequest, action: str, tenant: str) -> bool:
         """Tell whether the user holds the model permission, may see the tenant, and may do that to it."""
@@ -180,7 +193,10 @@ class StoreAdmin(_Base):
 
     def not_found(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Answer as the admin does for a row that never was."""
-        return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
+        answer: HttpResponse = self._get_obj_does_not_exist_redirect(  # type: ignore[attr-defined]
+            request, self.opts, object_id
+        )
+        return answer
 
     # --- what was done -------------------------------------------------------------------------
 
@@ -231,7 +247,7 @@ class StoreAdmin(_Base):
         status: int = 200,
     ) -> TemplateResponse:
         """Answer with one of our templates inside the admin's frame."""
-        request.current_app = self.admin_site.name  # type: ignore[attr-defined]
+        request.current_app = self.admin_site.name
         frame = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -244,7 +260,7 @@ class StoreAdmin(_Base):
         }
         return TemplateResponse(request, template, {**frame, **context}, status=status)
 
-    def done(self, request: HttpRequest, message: str, url: str, *, level: int = messages.SUCCESS) -> HttpResponse:
+    def done(self, request: HttpRequest, message: str, url: str) -> HttpResponse:
         """Say what was done and go on to a page."""
-        self.message_user(request, message, level)
+        self.message_user(request, message, messages.SUCCESS)
         return HttpResponseRedirect(url)

@@ -8,7 +8,7 @@ import unicodedata
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.guards import check_text
 
-__all__ = ["AGENT_RE", "MAX_TENANT", "check_agent", "check_label", "check_tenant"]
+__all__ = ["AGENT_RE", "MAX_TENANT", "check_agent", "check_label", "check_tenant", "is_tenant"]
 
 #: The longest tenant and actor, in characters.
 MAX_TENANT = 255
@@ -23,6 +23,15 @@ def check_tenant(value: object) -> str:
             white space, or holds a control character.
     """
     return _checked(value, "tenant", MAX_TENANT)
+
+
+def is_tenant(value: object) -> bool:
+    """Tell whether ``value`` may name a tenant."""
+    try:
+        check_tenant(value)
+    except ValidationFailed:
+        return False
+    return True
 
 
 def check_agent(value: object) -> str:

@@ -85,7 +85,9 @@ class SchemaForm:
         """What was changed. Texts that mean no value become errors of their fields, and are left out."""
         if self._changes is None:
             values = {key: field.value() for key, field in self.fields.items() if field.touched}
-            patch = {key: value for key, value in values.items() if value is not MISSING and value is not UNSET}
+            patch = {
+                key: value for key, value in values.items() if value is not MISSING and value is not UNSET
+            }
             unset = tuple(key for key, value in values.items() if value is UNSET)
             self._changes = Changes(patch=patch, unset=unset)
         return self._changes

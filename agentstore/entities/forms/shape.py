@@ -27,9 +27,10 @@ __all__ = ["MISSING", "Choice", "Shape", "as_json", "has_default_text", "shapes_
 #: There is no value.
 MISSING: Any = object()
 #: Text fields whose name ends in one of these words get room for several lines.
-_LONG = frozenset(
-    "about bio body comment comments content description details instructions message note notes "
-    "prompt summary text transcript".split()
+_LONG = re.compile(
+    r"(.*_)?(about|bio|body|comments?|content|descriptions?|details|instructions|message|notes?|prompt"
+    r"|summary|text|transcript)",
+    re.ASCII | re.IGNORECASE,
 )
 #: Text fields that may hold more characters than this get room for several lines.
 _LINE = 255
@@ -98,7 +99,7 @@ def _is_long(field: SchemaField) -> bool:
     limit = min((number for number in limits if isinstance(number, int)), default=None)
     if limit is not None:
         return limit > _LINE
-    return field.key.lower().rsplit("_", 1)[-1] in _LONG
+    return _LONG.fullmatch(field.key) is not None
 
 
 def _shape(schema: type[BaseModel], field: SchemaField, *, deep: bool = False) -> Shape:
@@ -214,7 +215,9 @@ def _parts(kind: str, model: type[BaseModel]) -> dict[str, Any] | None:
 
 def _lines(schema: type[BaseModel], field: SchemaField) -> dict[str, Any] | None:
     root = schema_json(schema, mode="serialization")
-    arrays = [part for part in field.json_schema.get("anyOf", [field.json_schema]) if part.get("type") == "array"]
+    arrays = [
+        part for part in field.json_schema.get("anyOf", [field.json_schema]) if part.get("type") == "array"
+    ]
     kinds = _types(arrays[0].get("items", {}), root) if arrays else set()
     if kinds == {"string"}:
         return {"kind": "lines", "item": Shape(key="", kind="text", label="", required=True, plain=True)}
@@ -235,4 +238,3 @@ def _bare(annotation: Any) -> Any:
         options = [option for option in get_args(annotation) if option is not type(None)]
         return _bare(options[0]) if len(options) == 1 else annotation
     return annotation
-

@@ -16,7 +16,17 @@ from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import JSONValue
 from agentstore.entities.forms.shape import MISSING, Shape, has_default_text
 
-__all__ = ["UNSET", "Unreadable", "is_shown", "plain_lines", "read", "split_moment", "write"]
+__all__ = [
+    "UNSET",
+    "Unreadable",
+    "in_utc",
+    "is_shown",
+    "parse_moment",
+    "plain_lines",
+    "read",
+    "split_moment",
+    "write",
+]
 
 
 #: The text asks for the schema's default.
@@ -84,7 +94,7 @@ def _write_lines(shape: Shape, value: JSONValue) -> str | None:
 
 
 def _write_moment(shape: Shape, value: JSONValue) -> str | None:
-    moment = _parse_moment(value)
+    moment = parse_moment(value)
     if moment is None:
         return None
     local = moment.astimezone(timezone.get_current_timezone())
@@ -94,7 +104,8 @@ def _write_moment(shape: Shape, value: JSONValue) -> str | None:
     return f"{local.date().isoformat()} {clock}{_offset(local) if _is_twice(local) else ''}"
 
 
-def _parse_moment(value: JSONValue) -> datetime | None:
+def parse_moment(value: JSONValue) -> datetime | None:
+    """Return the moment that a stored text means, None where it means none that can be shown here."""
     try:
         moment = datetime.fromisoformat(value)
         moment.astimezone(timezone.get_current_timezone())
@@ -117,6 +128,17 @@ def split_moment(text: str) -> tuple[str, str]:
     """Return the texts of the two inputs of a date and time."""
     day, _blank, clock = text.partition(" ")
     return day, clock
+
+
+def in_utc(text: str) -> str:
+    """Say in which zone a date and time is typed, and what it is in UTC."""
+    names = {"zone": timezone.get_current_timezone_name(), "clock": split_moment(text)[1]}
+    try:
+        day, clock = split_moment(text)
+        moment = _to_utc(date.fromisoformat(day), *_parse_clock(clock))
+    except (ValueError, OverflowError, Unreadable):
+        return names["zone"]
+    return _("%(zone)s; %(clock)s there is %(utc)s UTC.") % {**names, "utc": moment.strftime("%H:%M")}
 
 
 # --- text to value ------------------------------------------------------------------------------
@@ -232,7 +254,9 @@ def _to_utc(day: date, clock: time, zone: tzinfo | None) -> datetime:
     names = {"time": clock.strftime("%H:%M"), "zone": timezone.get_current_timezone_name()}
     if _is_twice(local):
         names["choices"] = _(" or ").join(f"{names['time']}{_offset(each)}" for each in _folds(local))
-        message = _("%(time)s is there twice that day in %(zone)s, when the clock goes back: write %(choices)s.")
+        message = _(
+            "%(time)s is there twice that day in %(zone)s, when the clock goes back: write %(choices)s."
+        )
         raise Unreadable(message % names)
     moment = local.astimezone(UTC)
     if moment.astimezone(local.tzinfo).replace(tzinfo=None) != local.replace(tzinfo=None):
