@@ -39,6 +39,10 @@ class AsyncFiles:
         """Do what ``list`` does."""
         return await run(self._sync.list, prefix)
 
+    async def acontents(self) -> list[tuple[FileInfo, str]]:
+        """Do what ``contents`` does."""
+        return await run(self._sync.contents)
+
     async def ausage(self) -> tuple[int, int]:
         """Do what ``usage`` does."""
         return await run(self._sync.usage)

@@ -26,6 +26,7 @@ __all__ = ["SOURCES", "ReadingFiles", "agents", "backend_of", "to_info"]
 
 # Inside the class, ``list`` is the method.
 FileInfos: TypeAlias = list[FileInfo]
+FileContents: TypeAlias = list[tuple[FileInfo, str]]
 FileVersions: TypeAlias = list[FileVersion]
 DeletedFiles: TypeAlias = list[DeletedFile]
 
@@ -156,6 +157,12 @@ class ReadingFiles:
         prefix = unicodedata.normalize("NFC", guards.check_text(prefix, "prefix"))
         rows = (row for row in self._files.all() if row.name.startswith(prefix))
         return sorted(map(to_info, rows), key=lambda info: info.name)
+
+    def contents(self) -> FileContents:
+        """Return every live file with its content, by code point: all as they are at one moment."""
+        rows = self._files.fetch(self._files.live().values_list(*Stored._fields, "content"))
+        found = [(to_info(Stored._make(row[:-1])), row[-1]) for row in rows]
+        return sorted(found, key=lambda pair: pair[0].name)
 
     def usage(self) -> tuple[int, int]:
         """Return how many live files there are, and how many bytes they hold."""

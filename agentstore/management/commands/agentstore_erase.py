@@ -1,0 +1,82 @@
+"""``agentstore_erase``: remove everything stored of a tenant, or of one of its agents, for good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import apps
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import models, router, transaction
+from django.utils.text import capfirst
+
+from agentstore.core.errors import AgentStoreError
+from agentstore.core.models import StoreModel
+from agentstore.core.tenancy import check_agent, check_tenant
+
+__all__ = ["Command"]
+
+Rows = models.QuerySet[Any]
+
+
+class Command(BaseCommand):
+    """Remove rows of every entity, audit, counters, idempotency keys, files, versions and strategies."""
+
+    help = "Removes everything stored of a tenant, or the files of one of its agents, with all history."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tenant", required=True, help="Whose data.")
+        parser.add_argument("--agent", help="Only this agent's files and their versions.")
+        parser.add_argument("--dry-run", action="store_true", help="Say how many rows there are and stop.")
+        parser.add_argument(
+            "--noinput", "--no-input", action="store_false", dest="interactive", help="Do not ask."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            owner = {"tenant": check_tenant(options["tenant"])}
+            if options["agent"] is not None:
+                owner["agent"] = check_agent(options["agent"])
+        except AgentStoreError as error:
+            raise CommandError(str(error)) from error
+        whose = " of ".join(f"{kind} {name!r}" for kind, name in reversed(owner.items()))
+        found = {rows: count for rows in stored(owner) if (count := rows.count())}
+        self.tell(f"Stored of {whose}:", found)
+        if options["dry_run"] or not found:
+            return
+        if options["interactive"] and not self.agreed(whose):
+            raise CommandError("Nothing was removed.")
+        self.tell(f"Removed of {whose}:", erase(owner))
+
+    def agreed(self, whose: str) -> bool:
+        """Ask, and tell whether the answer is yes."""
+        return input(f"This removes all of it for good, {whose}. Type 'yes' to go on: ").strip() == "yes"
+
+    def tell(self, title: str, counts: dict[Rows, int]) -> None:
+        """Print how many rows of each kind there are."""
+        self.stdout.write(self.style.MIGRATE_HEADING(title))
+        for rows, count in counts.items():
+            name = capfirst(str(rows.model._meta.verbose_name_plural))
+            self.stdout.write(f"  {name}: {count:,}")
+        self.stdout.write(f"  {sum(counts.values()):,} rows in all")
+
+
+def stored(owner: dict[str, str]) -> list[Rows]:
+    """Return the rows of every table of a store that belong to a tenant, or to one of its agents."""
+    found = []
+    for model in apps.get_models():
+        names = {field.name for field in model._meta.concrete_fields}
+        if issubclass(model, StoreModel) and not model._meta.proxy and owner.keys() <= names:
+            found.append(model._base_manager.using(router.db_for_write(model)).filter(**owner))
+    return found
+
+
+def erase(owner: dict[str, str]) -> dict[Rows, int]:
+    """Remove them, all of a database in one transaction, and return how many went."""
+    gone: dict[Rows, int] = {}
+    rows = stored(owner)
+    for alias in dict.fromkeys(each.db for each in rows):
+        with transaction.atomic(alias):
+            for each in rows:
+                if each.db == alias and (count := each._raw_delete(alias)):
+                    gone[each] = count
+    return gone
