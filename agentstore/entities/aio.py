@@ -33,6 +33,10 @@ class AsyncTwins(Generic[S]):
         """Do what ``get`` does."""
         return await run(self._sync.get, id, version=version)
 
+    async def aget_deleted(self, id: UUID | str, *, version: int | None = None) -> EntityRow[S] | None:
+        """Do what ``get_deleted`` does."""
+        return await run(self._sync.get_deleted, id, version=version)
+
     async def aquery(
         self,
         filter: Mapping[str, JSONValue] | None = None,
@@ -102,7 +106,9 @@ class AsyncTwins(Generic[S]):
         """Do what ``replace`` does."""
         return await run(self._sync.replace, id, data, expected_version=expected_version, **who)
 
-    async def adelete(self, id: UUID | str, *, expected_version: int | None = None, **who: Unpack[Who]) -> bool:
+    async def adelete(
+        self, id: UUID | str, *, expected_version: int | None = None, **who: Unpack[Who]
+    ) -> bool:
         """Do what ``delete`` does."""
         return await run(self._sync.delete, id, expected_version=expected_version, **who)
 

@@ -651,6 +651,19 @@ def test_delete_and_undelete_leave_version_and_times(tasks):
     assert tasks.usage().used == 1
 
 
+def test_a_deleted_row_can_be_read_as_what_an_undelete_brings_back(tasks):
+    row = tasks.create({"text": "a"})
+    tasks.update(row.id, {"text": "b"})
+    assert tasks.get_deleted(row.id) is None
+    tasks.delete(row.id)
+
+    found = tasks.get_deleted(row.id)
+
+    assert (found.data.text, found.version) == ("b", 2)
+    assert found.deleted_at is not None
+    assert tasks.get_deleted(row.id, version=1).data.text == "a"
+
+
 def test_undelete_of_a_live_row_changes_nothing(tasks, unchanged):
     row = tasks.create({"text": "a"})
     unchanged(reset=True)
@@ -719,6 +732,7 @@ def test_a_counter_that_a_fixture_forgot_does_not_go_below_zero(tasks, spoil):
 def test_every_method_with_an_unknown_id(tasks, unchanged, id):
     assert tasks.get(id) is None
     assert tasks.get(id, version=1) is None
+    assert tasks.get_deleted(id) is None
     assert tasks.history(id) == []
     assert tasks.delete(id) is False
     assert tasks.delete(id, expected_version=1) is False
@@ -747,6 +761,8 @@ def test_every_method_with_another_tenants_id_behaves_as_for_an_unknown_one(
     calls = [
         lambda id: tasks.get(id),
         lambda id: tasks.get(id, version=1),
+        lambda id: tasks.get_deleted(id),
+        lambda id: tasks.get_deleted(id, version=1),
         lambda id: tasks.history(id),
         lambda id: tasks.history(id, limit=1, before=new_id()),
         lambda id: tasks.delete(id),
