@@ -87,13 +87,13 @@ class InMemoryStrategyStore(StrategyMethods):
 
     def find(self, query: str, *, limit: float = ranking.DEFAULT_LIMIT) -> FindResult:
         count = ranking.resolve_find_limit(limit)
-        wanted = analyse_query(_query_text(query))
+        wanted = analyse_query(guards.check_text(query, "query"))
         return matching.select(
             wanted, self._all(), tenant=self.tenant, limit=count, now=now(), rules=self.rules
         )
 
     def explain(self, query: str, id: str) -> Explanation:
-        wanted = analyse_query(_query_text(query))
+        wanted = analyse_query(guards.check_text(query, "query"))
         row = self._row(id)
         if row is None:
             raise NotFound(f"There is no strategy {id!r}.", hint="List the strategies to see their ids.")
@@ -152,9 +152,3 @@ class InMemoryStrategyStore(StrategyMethods):
         for row in gone:
             del self._rows[row.id]
         return tuple(gone)
-
-
-def _query_text(query: object) -> str:
-    if not isinstance(query, str):
-        guards.refuse("query", f"Expected text, found {type(query).__name__}.")
-    return query

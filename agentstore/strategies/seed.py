@@ -169,8 +169,9 @@ def _no_room(plan: SeedPlan) -> SeedProblem:
 def _refusal(plan: SeedPlan) -> ValidationFailed:
     found: dict[str, list[str]] = {}
     for problem in plan.problems:
-        place = (str(problem.number - 1) if problem.number else "", problem.field)
-        found.setdefault(".".join(filter(None, place)), []).append(problem.problem)
+        entry = str(problem.number - 1) if problem.number else ""
+        path = entry if problem.field in ("", _CONTENT) else f"{entry}.{problem.field}"
+        found.setdefault(path, []).append(problem.problem)
     first = plan.problems[0]
     where = f"Entry {first.number}: " if first.number else ""
     more = f" ({len(plan.problems) - 1:,} more)" if len(plan.problems) > 1 else ""

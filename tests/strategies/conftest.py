@@ -28,3 +28,8 @@ def make_store(request):
 @pytest.fixture
 def store(make_store, tenant):
     return make_store(tenant)
+
+
+@pytest.fixture
+def async_store(make_store, tenant):
+    return make_store(tenant)

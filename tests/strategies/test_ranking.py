@@ -152,8 +152,8 @@ def test_a_limit_is_a_non_negative_int_or_infinity(limit, expected):
 
 @pytest.mark.parametrize(
     "limit",
-    [math.nan, -1, 2.5, -math.inf, True, False, None, "3", 3.0, [3], Decimal(3), Decimal("Infinity"), -(10**5000),
-     b"3", Unprintable()],
+    [math.nan, -1, 2.5, -math.inf, True, False, None, "3", 3.0, [3], Decimal(3), Decimal("Infinity"),
+     -(10**5000), b"3", Unprintable()],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_any_other_limit_is_refused_and_not_folded(limit):
