@@ -37,7 +37,7 @@ class Command(BaseCommand):
             if options["agent"] is not None:
                 owner["agent"] = check_agent(options["agent"])
         except AgentStoreError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(error.message) from error
         whose = " of ".join(f"{kind} {name!r}" for kind, name in reversed(owner.items()))
         found = {rows: count for rows in stored(owner) if (count := rows.count())}
         self.tell(f"Stored of {whose}:", found)

@@ -34,7 +34,7 @@ class Command(BaseCommand):
             else:
                 count = export_folder(store, path)
         except AgentStoreError as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
         except OSError as error:
             raise CommandError(f"{path} can't be written: {error.strerror or error}.") from error
         self.stdout.write(self.style.SUCCESS(f"{count:,} files of agent {store.agent} exported to {path}."))
