@@ -6,6 +6,7 @@ Imported only where drf-spectacular is an installed app; the views work without 
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +78,21 @@ def header(name: str, description: str, **schema: Any) -> JSONObject:
     return {"name": name, "in": "header", "description": description, "schema": {"type": "string", **schema}}
 
 
+def _with_enums_apart(name: str, schema: JSONObject) -> dict[str, JSONObject]:
+    """Return a component, and each enum of its properties as a component named after it.
+
+    Spectacular's hook would name them by the property alone, warn where two entities' differ, and
+    write into schemas that are not its own.
+    """
+    apart: dict[str, JSONObject] = {}
+    for key, prop in schema.get("properties", {}).items():
+        holder = prop.get("items", prop) if prop.get("type") == "array" else prop
+        if isinstance(holder, dict) and "enum" in holder:
+            apart[f"{name}.{key}"] = {word: holder.pop(word) for word in ("type", "enum") if word in holder}
+            holder["$ref"] = f"#/components/schemas/{name}.{key}"
+    return {name: schema, **apart}
+
+
 class StoreAutoSchema(AutoSchema):
     """Builds an operation from what ``operation`` returns; spectacular adds the security."""
 
@@ -91,14 +107,15 @@ class StoreAutoSchema(AutoSchema):
         self.path_regex, self.path_prefix = path_regex, path_prefix
         found = self.operation()
         for name, schema in {**found.components, "AgentstoreError": ERROR}.items():
-            self._register(name, schema)
+            for part, described in _with_enums_apart(name, deepcopy(schema)).items():
+                self._register(part, described)
         document: JSONObject = {
             "operationId": found.id,
             "description": found.description,
             "summary": found.description.splitlines()[0].rstrip("."),
-            "parameters": [*self._path_parameters(), *found.parameters, self._tenant()],
+            "parameters": deepcopy([*self._path_parameters(), *found.parameters, self._tenant()]),
             "tags": [found.tag],
-            "responses": self._responses(found),
+            "responses": deepcopy(self._responses(found)),
         }
         if found.body is not None:
             document["requestBody"] = {"content": json_content(found.body), "required": found.body_required}
