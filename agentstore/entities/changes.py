@@ -139,7 +139,8 @@ def name_of(item: JSONObject, number: int, first: str = "") -> str:
 
 def compare_rows(old: list[JSONObject], new: list[JSONObject], *, first: str = "") -> RowsChange:
     """Compare two lists of objects; rows belong together by name where names are unique, else by place."""
-    before, after = _by_name(old, first), _by_name(new, first)
+    named = all(len(_names(items, first)) == len(items) for items in (old, new))
+    before, after = (dict(zip(_names(items, first, named=named), items, strict=True)) for items in (old, new))
     changed = [(name, tuple(swaps(before[name], item))) for name, item in after.items() if name in before]
     return RowsChange(
         added=tuple(name for name in after if name not in before),
@@ -148,11 +149,9 @@ def compare_rows(old: list[JSONObject], new: list[JSONObject], *, first: str = "
     )
 
 
-def _by_name(items: list[JSONObject], first: str) -> dict[str, JSONObject]:
-    named = {name_of(item, number, first): item for number, item in enumerate(items)}
-    return (
-        named if len(named) == len(items) else {f"#{number + 1}": item for number, item in enumerate(items)}
-    )
+def _names(items: list[JSONObject], first: str, *, named: bool = True) -> dict[str, None]:
+    """Return the names of rows in order, each once; ``named=False`` gives their places instead."""
+    return dict.fromkeys(name_of(item, n, first) if named else f"#{n + 1}" for n, item in enumerate(items))
 
 
 def clip(old: str, new: str, *, longest: int = 160, around: int = 30) -> tuple[str, str]:
