@@ -1,4 +1,4 @@
-"""What the tests of strategies share: stores to make, a fixed time, and rows for the pure rules."""
+"""What the tests of strategies share: stores to make, and a fixed time. Rows for the rules: ``rows``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import pytest
 
 from agentstore.core.values import clock_at
 from agentstore.strategies.memory import InMemoryStrategyStore
+from agentstore.strategies.store import StrategyStore
 from tests.strategies.rows import NOW
+
+ON_DISK = pytest.mark.django_db
+COMMITTED = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -19,10 +23,12 @@ def now() -> Iterator[datetime]:
         yield NOW
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(
+    params=[InMemoryStrategyStore, pytest.param(StrategyStore, marks=ON_DISK)], ids=["memory", "database"]
+)
 def make_store(request):
     """Make a store for a tenant: ``make_store(tenant, capacity=None)``; every kind of store in turn."""
-    return InMemoryStrategyStore
+    return request.param
 
 
 @pytest.fixture
@@ -30,6 +36,9 @@ def store(make_store, tenant):
     return make_store(tenant)
 
 
-@pytest.fixture
-def async_store(make_store, tenant):
-    return make_store(tenant)
+@pytest.fixture(
+    params=[InMemoryStrategyStore, pytest.param(StrategyStore, marks=COMMITTED)], ids=["memory", "database"]
+)
+def async_store(request, tenant):
+    """A store whose async methods run in threads, which see only what is committed."""
+    return request.param(tenant)
