@@ -85,8 +85,8 @@ class PageRequest:
 class RowBackend(Protocol):
     """Persists the rows of one entity and tenant on one database alias. Holds no rules."""
 
-    def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
-        """Return the live (or the deleted) row of that id."""
+    def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
+        """Return the live (True: the deleted, None: the live or deleted) row of that id."""
 
     def page(self, request: PageRequest) -> list[RawRow]:
         """Return up to ``size`` live rows in order."""
@@ -112,7 +112,9 @@ class RowBackend(Protocol):
     def history(self, id: UUID, *, limit: int | None, before: UUID | None) -> list[HistoryEntry]:
         """Return the audited changes of a row, newest first."""
 
-    def replay(self, id: UUID, version: int) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
+    def replay(
+        self, id: UUID, version: int
+    ) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
         """Return (version, patch, full row, at) of the changes that lead to a version, in order."""
 
     def used(self) -> int:

@@ -110,8 +110,10 @@ class PortableRows:
     # --- reads ------------------------------------------------------------------------------
 
     @translate_errors
-    def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
-        found = self.rows().filter(id=id, deleted_at__isnull=not deleted)
+    def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
+        found = self.rows().filter(id=id)
+        if deleted is not None:
+            found = found.filter(deleted_at__isnull=not deleted)
         row = found.annotate(text=Cast("data", models.TextField())).values_list(*COLUMNS).first()
         return None if row is None else RawRow._make(row)
 
@@ -140,16 +142,24 @@ class PortableRows:
 
     @translate_errors
     def history(self, id: UUID, *, limit: int | None, before: UUID | None) -> list[HistoryEntry]:
-        entries = self._own(AuditEntry).filter(row_id=id).order_by("-version", "-id")
+        # A delete that waited for an update has the older id and yet came after it.
+        made = models.Case(models.When(op__in=["create", "update"], then=0), default=1)
+        entries = (
+            self._own(AuditEntry).filter(row_id=id).alias(later=made).order_by("-version", "-later", "-id")
+        )
         if before is not None:
-            version = entries.filter(pk=before).values_list("version", flat=True).first() or 0
-            same = models.Q(version=version, pk__lt=before)
+            version, later = entries.filter(pk=before).values_list("version", made).first() or (0, 0)
+            same = models.Q(version=version, later__lt=later) | models.Q(
+                version=version, later=later, pk__lt=before
+            )
             entries = entries.filter(models.Q(version__lt=version) | same)
         names = ("id", "op", "version", "patch", "actor", "reason", "context", "at")
         return [HistoryEntry(**row) for row in entries.values(*names)[:limit]]
 
     @translate_errors
-    def replay(self, id: UUID, version: int) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
+    def replay(
+        self, id: UUID, version: int
+    ) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
         entries = self._own(AuditEntry).filter(
             row_id=id, op__in=["create", "update"], version__gte=version - version % 50, version__lte=version
         )

@@ -32,8 +32,11 @@ CHUNK = 500
 MAX_COUNT = 2**31 - 1
 
 # Times come as text: Django's own way of reading them costs more than all the rest of a row.
-COLUMNS = "r.id, r.tenant, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
-GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s AND r.deleted_at IS {{state}}"
+COLUMNS = (
+    "r.id, r.tenant, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
+)
+GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s{{state}}"
+_STATES = {False: " AND r.deleted_at IS NULL", True: " AND r.deleted_at IS NOT NULL", None: ""}
 PAGE = f"""
 SELECT {COLUMNS} FROM {{table}} AS r
 WHERE r.tenant = %s AND r.deleted_at IS NULL{{where}} ORDER BY {{keys}} LIMIT {{size}}
@@ -111,7 +114,9 @@ def _keys(order: Order) -> str:
 
 def _raw_row(row: tuple[Any, ...]) -> RawRow:
     id, tenant, version, created_at, updated_at, deleted_at, text = row
-    return RawRow(id, tenant, version, _time(created_at), _time(updated_at), deleted_at and _time(deleted_at), text)
+    return RawRow(
+        id, tenant, version, _time(created_at), _time(updated_at), deleted_at and _time(deleted_at), text
+    )
 
 
 def _time(text: str) -> datetime:
@@ -128,11 +133,12 @@ class PostgresRows(PortableRows):
         table = connection.ops.quote_name(self.model._meta.db_table)
         with connection.cursor() as cursor:
             cursor.execute(sql.replace("{table}", table), params)
-            return cursor.fetchall()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
     @translate_errors
-    def get(self, id: UUID, *, deleted: bool = False) -> RawRow | None:
-        sql = GET.replace("{state}", "NOT NULL" if deleted else "NULL")
+    def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
+        sql = GET.replace("{state}", _STATES[deleted])
         found = self._run(sql, (id, self.tenant))
         return _raw_row(found[0]) if found else None
 
@@ -175,7 +181,11 @@ class PostgresRows(PortableRows):
                 "audit_ids": f"{{{','.join(str(change.audit_id) for change in changes)}}}",
                 "data": f"[{','.join(map(_text, changes))}]",
             }
-        return Outcome.DONE if self._count(INSERT_ONE if len(changes) == 1 else INSERT_MANY, params) else Outcome.FULL
+        return (
+            Outcome.DONE
+            if self._count(INSERT_ONE if len(changes) == 1 else INSERT_MANY, params)
+            else Outcome.FULL
+        )
 
     @translate_errors
     def update(self, change: Change) -> Outcome:
@@ -208,5 +218,3 @@ class PostgresRows(PortableRows):
     def _count(self, sql: str, params: dict[str, Any]) -> int:
         count: int = self._run(sql, params)[0][0]
         return count
-
-

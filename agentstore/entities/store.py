@@ -109,7 +109,8 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         acting, at = resolve(**who, default=self._who), now()
         claim = None if key is None else self._claim(key, call, given, acting, at)
         changes = [
-            self._change("create", new_id(), 1, acting, at, data=document, patch=document) for _, document in encoded
+            self._change("create", new_id(), 1, acting, at, data=document, patch=document)
+            for _, document in encoded
         ]
         rows, limit = self._rows, self.model.entity.capacity(self.tenant)
         outcome = rows.insert(changes, limit, claim)
@@ -247,11 +248,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
                 columns = {"id": raw.id, "version": version, "created_at": raw.created_at, "updated_at": at}
                 return self._made(document, instance, **columns)
             time.sleep(random.uniform(0, 0.002 * attempt))  # noqa: S311 - spreads writers, guards nothing
-        raise errors.Conflict(
-            f"{self.name} row {key} changed {ATTEMPTS} times while it was being written.",
-            hint="Try again later.",
-            current_version=current,
-        )
+        raise self._restless(key, current)
 
     def delete(self, id: UUID | str, *, expected_version: int | None = None, **who: Unpack[Who]) -> bool:
         """Delete a live row, softly: it frees its place and can be undeleted. False if there is none.
@@ -264,7 +261,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         acting = resolve(**who, default=self._who)
         if key is None:
             return False
-        while True:
+        for _ in range(ATTEMPTS):
             change = self._change("delete", key, 0, acting, now(), seen=expected)
             version = self._rows.delete(change)
             if version:
@@ -276,6 +273,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
             if raw.version != expected:
                 raise self._stale(raw, expected)
             # It got to that version in between: delete it now.
+        raise self._restless(key)
 
     def undelete(self, id: UUID | str, **who: Unpack[Who]) -> EntityRow[S]:
         """Bring a deleted row back, at the version it had; a live row is returned as it is.
@@ -287,20 +285,22 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         key, acting = parse_id(id), resolve(**who, default=self._who)
         if key is None:
             raise self.not_found(id)
-        deleted = self._rows.get(key, deleted=True)
-        if deleted is not None:
+        for _ in range(ATTEMPTS):
+            raw = self._rows.get(key, deleted=None)
+            if raw is None:
+                raise self.not_found(id)
+            if raw.deleted_at is None:
+                return to_row(self.codec, raw)
             limit = self.model.entity.capacity(self.tenant)
-            change = self._change("undelete", key, deleted.version, acting, now(), seen=deleted.version)
+            change = self._change("undelete", key, raw.version, acting, now(), seen=raw.version)
             outcome = self._rows.undelete(change, limit)
             if outcome is Outcome.FULL:
                 raise self._full(limit, 1)
             if outcome is Outcome.DONE:
                 self._announce([change])
-                return to_row(self.codec, deleted._replace(deleted_at=None), changed=True)
-        live = self._rows.get(key)
-        if live is None:
-            raise self.not_found(id)
-        return to_row(self.codec, live)
+                return to_row(self.codec, raw._replace(deleted_at=None), changed=True)
+            # Someone else brought it back in between: look again.
+        raise self._restless(key)
 
     def _change(
         self, op: str, id: UUID, version: int, acting: Acting, at: datetime, **details: Any
@@ -325,6 +325,13 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
             f"{self.name} row {raw.id} is at version {raw.version}, not {expected}.",
             hint="Read it again and reapply your change.",
             current_version=raw.version,
+        )
+
+    def _restless(self, id: UUID | None, version: int | None = None) -> errors.Conflict:
+        return errors.Conflict(
+            f"{self.name} row {id} changed {ATTEMPTS} times while it was being written.",
+            hint="Try again later.",
+            current_version=version,
         )
 
     def _full(self, limit: int, wanted: int) -> errors.QuotaExceeded:
