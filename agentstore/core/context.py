@@ -96,6 +96,8 @@ def resolve(
         ValidationFailed: the actor or reason is no text or too long, the context no small object.
     """
     outer, own = _current.get(), default or _NOBODY
+    if actor is None and reason is None and context is None and outer is _NOBODY:
+        return own
     given = checked(actor=actor, reason=reason, context=context)
     return Acting(
         actor=own.actor or outer.actor if actor is None else given.actor,

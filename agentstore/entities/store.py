@@ -202,8 +202,8 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
     def _check_patch(self, patch: object, unset: Iterable[str]) -> tuple[JSONObject, list[str]]:
         if not isinstance(patch, Mapping):
             guards.refuse("", f"Expected an object of fields, found {type(patch).__name__}.")
-        fields = guards.to_json(patch, max_depth=self._limits["max_depth"])
-        guards.check_size(guards.dump_json(fields), limit=self._limits["max_bytes"], what="The patch")
+        fields, text = guards.encode_json(patch, max_depth=self._limits["max_depth"])
+        guards.check_size(text, limit=self._limits["max_bytes"], what="The patch")
         names = self._check_unset(unset)
         self.codec.check_keys(fields, "the patch")
         for name in names:
@@ -311,7 +311,7 @@ class EntityStore(AsyncTwins[S], ReadingStore[S]):
         )  # fmt: skip
 
     def _announce(self, changes: list[Change], *, version: int | None = None) -> None:
-        if not row_changed.has_listeners(self.model):
+        if not row_changed.receivers or not row_changed.has_listeners(self.model):
             return
         for change in changes:
             send = partial(
