@@ -1,0 +1,234 @@
+"""Races between writers, each with a connection of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import pytest
+from django.db import connection, connections, transaction
+
+from agentstore.core.errors import AgentStoreError, AlreadyExists, Conflict
+from agentstore.files import FileStore
+from agentstore.files.models import AgentFile, HistoricalAgentFile
+from tests.files.conftest import BACKENDS
+from tests.parallel import run_parallel
+
+
+@pytest.fixture
+def store(transactional_db, backend, tenant):
+    return FileStore(tenant, "bia", actor="agent:bia")
+
+
+def history(store):
+    """Return the numbers and texts of every kept state of all files, oldest first."""
+    rows = HistoricalAgentFile._base_manager.filter(tenant=store.tenant, agent=store.agent)
+    return list(rows.order_by("version").values_list("version", "content"))
+
+
+@pytest.mark.parametrize("expected", [1, None])
+def test_two_writers_of_one_version_lose_no_text(store, expected):
+    store.write("SOUL.md", "base")
+
+    results = run_parallel(2, lambda i: store.write("SOUL.md", f"from {i}", expected_version=expected))
+
+    refused = [result for result in results if isinstance(result, Exception)]
+    assert [type(error) for error in refused] == ([Conflict] if expected else [])
+    kept = dict(history(store))
+    for i, result in enumerate(results):
+        if not isinstance(result, Exception):
+            assert kept[result.version] == f"from {i}"
+    if expected:
+        assert refused[0].current_version == 2
+        assert sorted(kept) == [1, 2]
+    else:
+        assert sorted(kept) == [1, 2, 3]
+
+
+def test_eight_writers_of_a_new_file_make_one_file_and_no_version_twice(store):
+    results = run_parallel(8, lambda i: store.write("SOUL.md", f"from {i}"))
+
+    assert [error for error in results if isinstance(error, Exception)] == []
+    assert AgentFile._base_manager.count() == 1
+    assert sorted(info.version for info in results) == list(range(1, 9))
+    assert dict(history(store)) == {info.version: f"from {i}" for i, info in enumerate(results)}
+    assert len(history(store)) == 8
+    assert store.read("SOUL.md") == dict(history(store))[8]
+
+
+def test_of_eight_that_may_only_create_one_does(store):
+    results = run_parallel(8, lambda i: store.write("SOUL.md", f"from {i}", create_only=True))
+
+    assert Counter(type(result).__name__ for result in results) == {"FileInfo": 1, "AlreadyExists": 7}
+    assert len(history(store)) == 1
+
+
+def test_writers_of_names_that_differ_in_capitals_make_one_file(store):
+    results = run_parallel(2, lambda i: store.write(("memory.md", "MEMORY.md")[i], "x"))
+
+    assert Counter(type(result).__name__ for result in results) == {"FileInfo": 1, "AlreadyExists": 1}
+    assert len(store.list()) == 1
+
+
+def test_after_eight_writers_no_more_than_twenty_older_versions_stay(store):
+    """A statement does not see the versions of those it waited for, and must count them all the same."""
+    for number in range(21):
+        store.write("SOUL.md", f"text {number}")
+
+    for turn in range(4):
+        results = run_parallel(8, lambda i, turn=turn: store.write("SOUL.md", f"{turn} from {i}"))
+        assert [error for error in results if isinstance(error, Exception)] == []
+        last = 21 + 8 * (turn + 1)
+        assert [version for version, _ in history(store)] == list(range(last - 20, last + 1))
+
+
+def test_replacements_of_different_words_all_survive(store):
+    store.write("SOUL.md", " ".join(f"word{i}" for i in range(6)))
+
+    results = run_parallel(6, lambda i: store.replace("SOUL.md", f"word{i}", f"done{i}"))
+
+    assert [error for error in results if isinstance(error, Exception)] == []
+    assert store.read("SOUL.md") == " ".join(f"done{i}" for i in range(6))
+
+
+def test_writers_and_deleters_of_one_file_never_use_a_number_twice(store):
+    store.write("SOUL.md", "base")
+
+    def work(i):
+        for number in range(6):
+            try:
+                if i % 4 == 3:
+                    store.delete("SOUL.md")
+                elif i % 4 == 2:
+                    store.undelete("SOUL.md")
+                else:
+                    store.write("SOUL.md", f"{i} {number}")
+            except AgentStoreError as error:
+                assert error.code in ("exists", "not_found", "conflict")
+
+    assert run_parallel(8, work) == [None] * 8
+    rows = HistoricalAgentFile._base_manager.exclude(history_type="-").values_list("version", flat=True)
+    assert [number for number, count in Counter(rows).items() if count > 1] == []
+    live = AgentFile._base_manager.filter(deleted_at__isnull=True)
+    assert live.count() <= 1
+    for file in live:
+        newest = HistoricalAgentFile._base_manager.filter(id=file.id).order_by("-version", "-history_date")[0]
+        assert (newest.version, newest.content) == (file.version, file.content)
+
+
+def test_an_undelete_and_a_write_of_the_name_leave_one_live_file(store):
+    store.write("SOUL.md", "old")
+    store.delete("SOUL.md")
+
+    results = run_parallel(
+        2, lambda i: store.undelete("SOUL.md") if i else store.write("SOUL.md", "new", create_only=True)
+    )
+
+    assert Counter(type(result).__name__ for result in results) == {"FileInfo": 1, "AlreadyExists": 1}
+    assert len(store.list()) == 1
+
+
+def test_two_renames_to_one_name_leave_both_texts(store):
+    store.write("a.md", "a")
+    store.write("b.md", "b")
+
+    results = run_parallel(2, lambda i: store.rename("ab"[i] + ".md", "c.md"))
+
+    assert Counter(type(result).__name__ for result in results) == {"FileInfo": 1, "AlreadyExists": 1}
+    assert sorted(text for _, text in store.contents()) == ["a", "b"]
+
+
+def test_restores_of_a_time_and_writes_leave_a_whole_history(store):
+    from agentstore.core.values import now
+
+    for name in ("a.md", "b.md", "c.md"):
+        store.write(name, "then")
+    moment = now()
+
+    def work(i):
+        if i:
+            return [store.write(name, f"late {i}") for name in ("c.md", "b.md", "a.md")]
+        return store.restore_as_of(moment)
+
+    results = run_parallel(3, work)
+
+    assert all(not isinstance(result, Exception) or isinstance(result, Conflict) for result in results)
+    for name in ("a.md", "b.md", "c.md"):
+        numbers = [store.info(name).version, *(version.version for version in store.versions(name))]
+        assert numbers == list(range(len(numbers), 0, -1))
+
+
+@pytest.mark.postgres_only
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+def test_writers_of_different_files_never_wait_for_each_other(store, tenant):
+    """One file is locked by an open transaction: every operation on the others goes through."""
+    for name in ("locked.md", "free.md", "gone.md", "move.md"):
+        store.write(name, "base")
+    store.delete("gone.md")
+    locked, release = threading.Event(), threading.Event()
+
+    def hold():
+        try:
+            with transaction.atomic():
+                store.write("locked.md", "uncommitted")
+                locked.set()
+                release.wait(60)
+        finally:
+            connections.close_all()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert locked.wait(30)
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '3s'")
+        store.write("free.md", "written")
+        store.write("new.md", "created")
+        store.restore("free.md", 1)
+        store.rename("move.md", "moved.md")
+        store.undelete("gone.md")
+        store.delete("new.md")
+        FileStore(tenant, "zoe").write("locked.md", "another agent's")
+        assert store.read("locked.md") == "base"
+    finally:
+        release.set()
+        holder.join(60)
+        with connection.cursor() as cursor:
+            cursor.execute("RESET lock_timeout")
+
+    assert store.read("locked.md") == "uncommitted"
+    assert store.read("free.md") == "base"
+
+
+@pytest.mark.postgres_only
+@pytest.mark.parametrize("how", ["write", "create_only", "delete"])
+def test_a_writer_who_waited_sees_what_it_waited_for(store, how):
+    """The other's transaction ends while this one waits for the file's row, or for its name."""
+    if how != "create_only":
+        store.write("SOUL.md", "base")
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        try:
+            with transaction.atomic():
+                store.write("SOUL.md", "first")
+                held.set()
+                release.wait(60)
+        finally:
+            connections.close_all()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert held.wait(30)
+    threading.Timer(0.3, release.set).start()
+    if how == "write":
+        assert store.write("SOUL.md", "second").version == 3
+        assert store.read("SOUL.md", 2) == "first"
+    elif how == "create_only":
+        with pytest.raises(AlreadyExists):
+            store.write("SOUL.md", "second", create_only=True)
+        assert store.read("SOUL.md") == "first"
+    else:
+        assert store.delete("SOUL.md")
+        assert store.deleted()[0].version == 2
+    holder.join(60)
