@@ -43,33 +43,44 @@ WHERE r.tenant = %s AND r.deleted_at IS NULL{{where}} ORDER BY {{keys}} LIMIT {{
 """
 
 # The counter is taken first: its row lock makes the writers of one tenant and entity queue.
-INSERT = """
-WITH quota AS (
+COUNTER = """quota AS (
   INSERT INTO agentstore_usage AS u (id, tenant, entity, used)
   VALUES (%(usage_id)s, %(tenant)s::text, %(entity)s::text, %(places)s::int)
   ON CONFLICT (tenant, entity) DO UPDATE SET used = u.used + EXCLUDED.used
   WHERE u.used + EXCLUDED.used <= %(limit)s::bigint
   RETURNING u.id
-), given AS (
-  {given}
+)"""
+MADE = "INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)"
+NOTED = """INSERT INTO agentstore_auditentry
+    (tenant, entity, op, version, actor, reason, context, at, id, row_id, patch)
+  SELECT %(tenant)s::text, %(entity)s::text, 'create', 1, %(actor)s::text, %(reason)s::text, %(context)s::jsonb,
+    %(at)s::timestamptz"""
+
+INSERT_ONE = f"""
+WITH {COUNTER}, made AS (
+  {MADE}
+  SELECT %(id)s::uuid, %(tenant)s::text, %(data)s::jsonb, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM quota
+  RETURNING id, data
+), noted AS (
+  {NOTED}, %(audit_id)s::uuid, id, data FROM made
+)
+SELECT count(id) FROM made
+"""
+
+# An array of documents would be escaped and unescaped character by character; one JSON array is not.
+INSERT_MANY = f"""
+WITH {COUNTER}, given AS (
+  SELECT g.id, g.audit_id, g.data FROM quota, ROWS FROM (
+    unnest(%(ids)s::uuid[]), unnest(%(audit_ids)s::uuid[]), jsonb_array_elements(%(data)s::jsonb)
+  ) AS g (id, audit_id, data)
 ), made AS (
-  INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)
+  {MADE}
   SELECT id, %(tenant)s::text, data, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM given
 ), noted AS (
-  INSERT INTO agentstore_auditentry
-    (id, tenant, entity, row_id, op, version, patch, actor, reason, context, at)
-  SELECT audit_id, %(tenant)s::text, %(entity)s::text, id, 'create', 1, data,
-    %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM given
+  {NOTED}, audit_id, id, data FROM given
 )
 SELECT count(id) FROM given
 """
-
-# Arrays of documents would be escaped and unescaped character by character: one JSON array is not.
-ONE = "SELECT %(ids)s::uuid AS id, %(audit_ids)s::uuid AS audit_id, %(data)s::jsonb AS data FROM quota"
-MANY = """SELECT g.id, g.audit_id, g.data FROM quota, ROWS FROM (
-    unnest(%(ids)s::uuid[]), unnest(%(audit_ids)s::uuid[]), jsonb_array_elements(%(data)s::jsonb)
-  ) AS g (id, audit_id, data)"""
-INSERT_ONE, INSERT_MANY = INSERT.replace("{given}", ONE), INSERT.replace("{given}", MANY)
 
 UPDATE = """
 WITH changed AS (
@@ -174,18 +185,13 @@ class PostgresRows(PortableRows):
         params = self._common(changes[0])
         params |= {"usage_id": new_id(), "places": len(changes), "limit": min(limit, MAX_COUNT)}
         if len(changes) == 1:
-            params |= {"ids": params["id"], "audit_ids": params["audit_id"], "data": _text(changes[0])}
+            made = self._count(INSERT_ONE, params | {"data": _text(changes[0])})
         else:
-            params |= {
-                "ids": f"{{{','.join(str(change.id) for change in changes)}}}",
-                "audit_ids": f"{{{','.join(str(change.audit_id) for change in changes)}}}",
-                "data": f"[{','.join(map(_text, changes))}]",
-            }
-        return (
-            Outcome.DONE
-            if self._count(INSERT_ONE if len(changes) == 1 else INSERT_MANY, params)
-            else Outcome.FULL
-        )
+            params["ids"] = f"{{{','.join(str(change.id) for change in changes)}}}"
+            params["audit_ids"] = f"{{{','.join(str(change.audit_id) for change in changes)}}}"
+            params["data"] = f"[{','.join(map(_text, changes))}]"
+            made = self._count(INSERT_MANY, params)
+        return Outcome.DONE if made else Outcome.FULL
 
     @translate_errors
     def update(self, change: Change) -> Outcome:

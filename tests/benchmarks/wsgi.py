@@ -78,7 +78,7 @@ def raw_create(raw: Raw, document: Callable[[], dict[str, Any]]) -> Callable[[],
     def create() -> Any:
         params = {
             "tenant": "user:1", "entity": "reminders", "usage_id": new_id(), "places": 1, "limit": 10_000_000,
-            "ids": new_id(), "audit_ids": new_id(), "data": json.dumps(document()),
+            "id": new_id(), "audit_id": new_id(), "data": json.dumps(document()),
             "actor": "user:1", "reason": "", "context": "{}", "at": now(),
         }  # fmt: skip
         return raw.run(sql, params).fetchone()
