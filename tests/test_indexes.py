@@ -68,9 +68,8 @@ def test_postgres_has_tenant_field_time_and_id_in_each_index(db):
     for index in Task._meta.indexes[1:]:
         columns = found[index.name]
         assert f"'{index.field}'::text" in columns
-        assert columns.startswith(
-            f"CREATE INDEX {index.name} ON public.testapp_task USING btree ({'tenant, ' if index.tenant else ''}"
-        )
+        first = "tenant, " if index.tenant else ""
+        assert columns.startswith(f"CREATE INDEX {index.name} ON public.testapp_task USING btree ({first}")
         assert columns.endswith(", updated_at, id)")
         assert ('COLLATE "C"' in columns) is (index.kind == "text")
     assert "WHERE (deleted_at IS NULL)" in found[Task._meta.indexes[0].name]
