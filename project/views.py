@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Sum
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.formats import number_format
@@ -33,10 +33,10 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def readme(request: HttpRequest) -> FileResponse:
+def readme(request: HttpRequest) -> HttpResponse:
     """Show the README as it is."""
-    file = (settings.BASE_DIR / "README.md").open("rb")
-    return FileResponse(file, content_type="text/plain; charset=utf-8")
+    text = (settings.BASE_DIR / "README.md").read_bytes()
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 def _behind_login(path: str) -> str:

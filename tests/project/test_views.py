@@ -128,7 +128,7 @@ def test_the_readme_is_served_as_text(browser):
     response = browser.get(reverse("readme"))
 
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert b"five-minute tour" in b"".join(response.streaming_content)
+    assert b"five-minute tour" in response.content
 
 
 def test_the_page_takes_no_posts(demo):
