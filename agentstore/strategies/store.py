@@ -27,7 +27,7 @@ from agentstore.strategies.methods import Rows, StrategyMethods
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
 from agentstore.strategies.postgres import PostgresStrategies
-from agentstore.strategies.terms import TOKENIZER_VERSION, analyse_query, dedup_key, terms
+from agentstore.strategies.terms import TOKENIZER_VERSION, analyse_query, count_terms, dedup_key, terms
 from agentstore.strategies.values import (
     Explanation,
     FindResult,
@@ -59,7 +59,7 @@ def read_row(raw: RawStrategy) -> StoredStrategy:
     if issue is not None:
         raise ValueError(issue)
     fresh = raw.tokenizer_version == TOKENIZER_VERSION and isinstance(raw.terms, list)
-    own = {name: getattr(raw, name) for name in ("problem", "strategy", "confidence", "ts", "dedup_key")}
+    own = {name: getattr(raw, name) for name in ("problem", "strategy", "confidence", "ts")}
     return StoredStrategy(
         **own,
         id=raw.strategy_id,
@@ -67,7 +67,8 @@ def read_row(raw: RawStrategy) -> StoredStrategy:
         signature=raw.signature,
         origin="seeded" if raw.origin == "seeded" else "earned",
         terms=frozenset(raw.terms) if fresh else terms(raw.problem),
-        term_count=raw.term_count,
+        term_count=raw.term_count if fresh else count_terms(raw.problem),
+        dedup_key=raw.dedup_key if fresh else dedup_key(raw.problem, raw.strategy),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
+from agentstore.core import guards
 from agentstore.core.values import EntityRow, JSONObject, utc_text
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import Codec
@@ -203,8 +205,7 @@ def _get(store: EntityStore[Any], name: str, text: str) -> Tool:
 
 def _create(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: str) -> Tool:
     def handle(arguments: JSONObject, call_id: str | None) -> JSONObject:
-        key = None if call_id is None else f"tool:{call_id}"[:255]
-        return {"row": row_result(store.create(arguments["data"], idempotency_key=key))}
+        return {"row": row_result(store.create(arguments["data"], idempotency_key=_call_key(call_id)))}
 
     return Tool(
         name=f"{name}_create",
@@ -215,6 +216,13 @@ def _create(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: st
         handler=handle,
         parsed=("data",),
     )
+
+
+def _call_key(call_id: str | None) -> str | None:
+    """Return the idempotency key of a call; a digest, since ids may be longer than keys."""
+    if call_id is None:
+        return None
+    return f"tool:{hashlib.sha256(guards.check_text(call_id, 'call_id').encode()).hexdigest()}"
 
 
 def _update(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: str) -> Tool:

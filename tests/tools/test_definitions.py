@@ -1,0 +1,128 @@
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from agentstore.core.errors import ValidationFailed
+from agentstore.files import FileStore
+from agentstore.strategies import StrategyStore
+from agentstore.tools import toolset
+from agentstore.tools.spec import DIALECTS
+from tests.testapp.models import Odd, Task
+from tests.tools.checker import problems
+
+pytestmark = pytest.mark.django_db
+
+
+def schema_of(definition):
+    function = definition.get("function", definition)
+    return next(function[key] for key in ("parameters", "input_schema", "inputSchema") if key in function)
+
+
+def name_of(definition):
+    return definition.get("function", definition)["name"]
+
+
+@pytest.fixture
+def everything(tenant):
+    """Return what makes a set with every tool there is."""
+
+    def build(**options):
+        return toolset(tenant, agent="bia", writable=["*"], **options)
+
+    return build
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_definition_keeps_the_vendors_rules(everything, dialect, generic, strict):
+    definitions = everything(strict=strict, generic=generic).definitions(dialect)
+
+    found = [
+        problem
+        for definition in definitions
+        for problem in problems(
+            name_of(definition), schema_of(definition), strict=strict, closed=dialect != "gemini"
+        )
+    ]
+    assert definitions
+    assert found == []
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+def test_every_schema_is_valid_json_schema(everything, strict):
+    for tool in everything(strict=strict).definitions("mcp"):
+        Draft202012Validator.check_schema(tool["inputSchema"])
+        Draft202012Validator.check_schema(tool["outputSchema"])
+
+
+def test_definitions_are_the_same_every_time(everything):
+    first = json.dumps([everything().definitions(dialect) for dialect in DIALECTS])
+
+    second = json.dumps([everything().definitions(dialect) for dialect in DIALECTS])
+
+    assert first == second
+
+
+def test_an_unknown_dialect_is_refused_naming_the_known_ones(everything):
+    with pytest.raises(ValidationFailed) as caught:
+        everything().definitions("klingon")
+
+    assert "openai_chat" in caught.value.hint
+
+
+def test_the_tenant_appears_in_no_definition(tenant, everything):
+    text = json.dumps([everything().definitions(dialect) for dialect in DIALECTS])
+
+    assert tenant not in text
+    assert '"tenant"' not in text
+    assert '"agent"' not in text
+
+
+def test_descriptions_carry_the_declarations_words(tenant):
+    tools = {tool["name"]: tool for tool in toolset(tenant, entities=[Task]).definitions("openai")}
+
+    data = tools["tasks_create"]["parameters"]["properties"]["data"]
+    assert "Tasks with everything that can be indexed." in tools["tasks_query"]["description"]
+    assert data["properties"]["text"]["description"] == "What is to be done."
+    assert data["properties"]["channel"]["enum"] == ["call", "email", "chat"]
+    assert data["required"] == ["text"]
+
+
+def test_a_filter_takes_operators_for_indexed_and_array_fields_only(tenant):
+    tool = toolset(tenant, entities=[Task]).definitions("openai")[0]
+
+    keys = set(tool["parameters"]["properties"]["filter"]["properties"])
+    assert {"priority__gte", "text__startswith", "tags__contains", "address"} <= keys
+    assert not {"address__isnull", "tags__isnull"} & keys
+
+
+def test_an_alias_is_the_name_that_a_model_sees(tenant):
+    tool = toolset(tenant, entities=[Odd]).definitions("anthropic")[2]
+
+    properties = tool["input_schema"]["properties"]["data"]["properties"]
+    assert "madeBy" in properties
+    assert properties["code"]["type"] == "string"
+
+
+def test_hints_say_what_a_tool_does(everything):
+    hints = {tool["name"]: tool["annotations"] for tool in everything().definitions("mcp")}
+
+    assert hints["tasks_query"]["readOnlyHint"] and not hints["tasks_query"]["destructiveHint"]
+    assert not hints["tasks_create"]["readOnlyHint"] and not hints["tasks_create"]["destructiveHint"]
+    assert hints["tasks_update"]["destructiveHint"] and hints["tasks_delete"]["idempotentHint"]
+    assert all(not hint["openWorldHint"] and len(hint) == 4 for hint in hints.values())
+
+
+def test_only_what_is_listed_has_tools(tenant, other_tenant):
+    tools = toolset(
+        entities=[Task.store(tenant)],
+        files=FileStore(other_tenant, "support"),
+        strategies=StrategyStore(tenant),
+        read_only=True,
+    )
+
+    assert [tool.name for tool in tools] == [
+        "tasks_query", "tasks_get", "file_list", "file_read", "file_versions", "strategy_find",
+    ]  # fmt: skip

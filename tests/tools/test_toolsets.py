@@ -1,0 +1,244 @@
+import asyncio
+import json
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from agentstore.core.errors import ValidationFailed
+from agentstore.files import FileStore
+from agentstore.strategies import StrategyStore
+from agentstore.tools import toolset
+from tests.testapp.models import Odd, Plain, Task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tasks(tenant):
+    return toolset(tenant, entities=[Task], actor="agent:bia")
+
+
+def created(tools, **data):
+    return tools.call("tasks_create", {"data": {"text": "x", **data}})["row"]
+
+
+def test_a_row_goes_through_its_life_by_tools_alone(tasks):
+    row = created(tasks, tags=["a"])
+
+    changed = tasks.call("tasks_update", {"id": row["id"], "set": {"done": True}, "expected_version": 1})
+    found = tasks.call("tasks_query", {"filter": {"done": True, "tags__contains": "a"}})
+    gone = tasks.call("tasks_delete", {"id": row["id"]})
+
+    assert changed["changed"] and changed["row"]["version"] == 2
+    assert [item["id"] for item in found["rows"]] == [row["id"]] and found["next_cursor"] is None
+    assert gone == {"deleted": True}
+    assert tasks.call("tasks_get", {"id": row["id"]})["error"]["code"] == "not_found"
+
+
+def test_who_acts_is_in_the_history(tenant, tasks):
+    row = created(tasks)
+
+    assert Task.store(tenant).history(row["id"])[0].actor == "agent:bia"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "path"),
+    [
+        ("tasks_updat", {}, "not_found", None),
+        ("tasks_get", {}, "validation", "id"),
+        ("tasks_get", {"id": 5}, "validation", "id"),
+        ("tasks_get", {"id": "no-id"}, "not_found", None),
+        ("tasks_get", {"id": "x", "tenant": "other"}, "validation", "tenant"),
+        ("tasks_query", {"limit": "many"}, "validation", "limit"),
+        ("tasks_query", {"limit": True}, "validation", "limit"),
+        ("tasks_query", {"filter": {"txt": "x"}}, "validation", "txt"),
+        ("tasks_create", {"data": {"text": 5}}, "validation", "text"),
+        ("tasks_create", {"data": {"text": "x", "zz": 1}}, "validation", "zz"),
+        ("tasks_create", {"data": "{broken"}, "validation", "data"),
+        ("tasks_create", {"data": {"text": "a\0b"}}, "validation", "data.text"),
+        ("tasks_create", [], "validation", "arguments"),
+        ("tasks_create", "{broken", "validation", "arguments"),
+        ("tasks_create", None, "validation", "arguments"),
+    ],
+)
+def test_what_is_wrong_comes_back_with_code_and_path(tasks, name, arguments, code, path):
+    error = tasks.call(name, arguments)["error"]
+
+    assert error["code"] == code and error["detail"]
+    assert path is None or path in error["errors"]
+
+
+def test_an_unknown_tool_names_the_closest(tasks):
+    assert "'tasks_update'" in tasks.call("tasks_updat", {})["error"]["hint"]
+
+
+def test_a_conflict_tells_the_current_version(tasks):
+    row = created(tasks)
+
+    error = tasks.call("tasks_update", {"id": row["id"], "set": {"done": True}, "expected_version": 7})[
+        "error"
+    ]
+
+    assert error["code"] == "conflict" and error["current_version"] == 1
+
+
+def test_json_text_is_parsed_once(tasks):
+    row = tasks.call("tasks_create", json.dumps({"data": json.dumps({"text": '{"a": 1}'})}))["row"]
+
+    assert row["data"]["text"] == '{"a": 1}'
+
+
+def test_the_same_call_id_creates_once(tasks):
+    first = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
+
+    second = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
+
+    assert first["row"]["id"] == second["row"]["id"]
+    assert len(tasks.call("tasks_query", {})["rows"]) == 1
+
+
+@pytest.mark.parametrize("length", [10, 255, 4000])
+def test_call_ids_of_any_length_stay_apart(tasks, length):
+    one, two = ("x" * length + end for end in "ab")
+
+    first = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id=one)
+    second = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id=two)
+
+    assert first["row"]["id"] != second["row"]["id"]
+
+
+def test_in_the_strict_variant_null_means_not_given(tenant):
+    tools = toolset(tenant, entities=[Task], strict=True)
+    every = dict.fromkeys(Task.Schema.model_fields)
+    row = tools.call("tasks_create", {"data": {**every, "text": "x", "priority": 3}})["row"]
+
+    changed = tools.call(
+        "tasks_update",
+        {"id": row["id"], "set": {**every, "done": True}, "unset": None, "expected_version": None},
+    )
+
+    assert changed["row"]["data"] == {**row["data"], "done": True}
+    assert row["data"]["priority"] == 3
+
+
+def test_in_the_strict_variant_a_model_sending_only_nulls_changes_nothing(tenant):
+    tools = toolset(tenant, entities=[Task], strict=True)
+    row = tools.call("tasks_create", {"data": {"text": "x"}})["row"]
+
+    result = tools.call("tasks_update", {"id": row["id"], "set": dict.fromkeys(Task.Schema.model_fields)})
+
+    assert result["changed"] is False and result["row"]["version"] == 1
+
+
+def test_outside_the_strict_variant_null_is_a_value(tasks):
+    row = created(tasks, score=1.5)
+
+    changed = tasks.call("tasks_update", {"id": row["id"], "set": {"score": None}})
+
+    assert changed["row"]["data"]["score"] is None
+
+
+def test_in_the_strict_variant_open_objects_come_as_json_text(tenant):
+    tools = toolset(tenant, entities=[Odd], strict=True)
+
+    row = tools.call("odds_create", {"data": {"meta": '{"a": [1]}', "code": "7"}})["row"]
+
+    assert row["data"]["meta"] == {"a": [1]}
+
+
+def test_one_run_can_span_tenants_and_no_argument_reaches_another(tenant, other_tenant):
+    other_row = Task.store(other_tenant).create({"text": "theirs"})
+    tools = toolset(entities=[Task.store(tenant), Plain.store(other_tenant)])
+
+    tools.call("plains_create", {"data": {"text": "p"}})
+
+    assert tools.call("tasks_get", {"id": str(other_row.id)})["error"]["code"] == "not_found"
+    assert Plain.store(other_tenant).count() == 1 and Plain.store(tenant).count() == 0
+
+
+def test_files_are_written_only_where_a_glob_allows_it(tenant):
+    FileStore(tenant, "bia").write("SOUL.md", "me")
+    tools = toolset(tenant, agent="bia", entities=None, writable=["notes/*"])
+
+    refused = tools.call("file_write", {"name": "SOUL.md", "content": "you"})
+    written = tools.call("file_write", {"name": "notes/day.md", "content": "one two"})
+    replaced = tools.call("file_replace", {"name": "notes/day.md", "old": "two", "new": "three"})
+
+    assert refused["error"]["code"] == "permission" and "notes/*" in refused["error"]["hint"]
+    assert written["changed"] and replaced["file"]["version"] == 2
+    assert tools.call("file_read", {"name": "notes/day.md"})["content"] == "one three"
+    assert tools.call("file_read", {"name": "notes/day.md", "version": 1})["content"] == "one two"
+    versions = tools.call("file_versions", {"name": "notes/day.md"})
+    assert [item["version"] for item in versions["versions"]] == [1]
+    assert FileStore(tenant, "bia").info("notes/day.md").source == "tool"
+    assert [item["name"] for item in tools.call("file_list", {})["files"]] == ["SOUL.md", "notes/day.md"]
+
+
+@pytest.mark.parametrize("name", ["file_read", "file_versions"])
+def test_a_missing_file_is_an_error(tenant, name):
+    tools = toolset(files=FileStore(tenant, "bia"))
+
+    assert tools.call(name, {"name": "none.md"})["error"]["code"] == "not_found"
+
+
+def test_strategies_are_saved_and_found(tenant):
+    tools = toolset(strategies=StrategyStore(tenant))
+
+    saved = tools.call("strategy_save", {"problem": "Extract tables", "strategy": "use pdfplumber"})
+    found = tools.call("strategy_find", {"objective": "extract the tables"})
+
+    assert saved["status"] == "created"
+    assert found["strategies"][0]["strategy"] == "use pdfplumber" and found["empty_because"] is None
+    assert tools.call("strategy_find", {"objective": "the"})["empty_because"] == "no_terms"
+
+
+def test_the_generic_set_serves_every_entity(tenant):
+    tools = toolset(entities=[Task.store(tenant), Plain.store(tenant)], generic=True)
+
+    described = tools.call("entity_describe", {"entity": "tasks"})
+    row = tools.call("entity_create", {"entity": "tasks", "data": {"text": "g"}})["row"]
+    changed = tools.call("entity_update", {"entity": "tasks", "id": row["id"], "set": {"done": True}})
+    found = tools.call("entity_query", {"entity": "tasks", "filter": {"done": True}})
+    gone = tools.call("entity_delete", {"entity": "tasks", "id": row["id"]})
+
+    assert "data" in described["arguments"]["create"]["properties"]
+    assert changed["changed"] and len(found["rows"]) == 1 and gone == {"deleted": True}
+    assert "'tasks'" in tools.call("entity_get", {"entity": "taskz", "id": "x"})["error"]["hint"]
+
+
+def test_a_row_spoiled_by_hand_is_shown_with_its_errors(tenant, tasks):
+    row = created(tasks)
+    Task._base_manager.filter(tenant=tenant, pk=row["id"]).update(data={"text": 5})
+
+    shown = tasks.call("tasks_query", {})["rows"][0]
+
+    assert shown["data"] == {"text": 5} and "text" in shown["schema_errors"]
+
+
+@pytest.mark.parametrize("options", [{}, {"entities": [Task]}, {"strategies": None}])
+def test_without_a_tenant_there_is_nothing_to_bind(options):
+    with pytest.raises(ImproperlyConfigured, match="tenant"):
+        toolset(**options)
+
+
+def test_two_stores_of_one_entity_are_refused(tenant, other_tenant):
+    with pytest.raises(ImproperlyConfigured, match="tasks_query"):
+        toolset(entities=[Task.store(tenant), Task.store(other_tenant)])
+
+
+def test_a_tenant_that_is_none_is_refused():
+    with pytest.raises(ValidationFailed):
+        toolset(" x", entities=[Task])
+
+
+def test_instructions_name_the_tools(tasks):
+    assert "tasks_query" in tasks.instructions()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_async_call_gives_the_same(tenant):
+    tools = toolset(tenant, entities=[Task])
+
+    row = asyncio.run(tools.acall("tasks_create", {"data": {"text": "x"}}))["row"]
+
+    assert tools.call("tasks_get", {"id": row["id"]})["row"] == row
