@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.utils.translation import gettext_lazy as _
 
 
@@ -21,7 +22,27 @@ class AgentstoreConfig(AppConfig):
 
         checks.register()
         sqlite.register()
-        # A host's admin.py may import ours while the admin still looks for registrations.
-        ours = sys.modules.get("agentstore.admin")
-        if ours is not None:
-            ours.register_missing(ours.admin.site)
+        _after_the_admin(_fill_the_admin)
+
+
+def _after_the_admin(work: Callable[[], None]) -> None:
+    """Do ``work`` once the admin has looked for registrations, wherever it stands in ``INSTALLED_APPS``."""
+    installed = [config.label for config in apps.get_app_configs()]
+    if "admin" not in installed or installed.index("admin") < installed.index("agentstore"):
+        work()
+        return
+    config = apps.get_app_config("admin")
+    look = config.ready
+
+    def ready() -> None:
+        look()
+        work()
+
+    config.ready = ready  # type: ignore[method-assign] - its turn comes after ours
+
+
+def _fill_the_admin() -> None:
+    """Register what is missing: a host's ``admin`` may have imported ours before it was finished itself."""
+    ours = sys.modules.get("agentstore.admin")
+    if ours is not None:
+        ours.register_missing(ours.admin.site)

@@ -7,6 +7,7 @@ CR LF, an input of one line drops line breaks, a box or radio that is not checke
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 VOID = ("input", "br", "img", "link", "meta", "hr")
@@ -89,4 +90,5 @@ def buttons(html, form_id=None):
 def text_of(html):
     """Return the words of a page, tags left out and white space made one blank."""
     html = re.sub(r"(?s)<(script|style)\b.*?</\1>", " ", html)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html)).strip()
+    html = re.sub(r"</?(a|b|i|em|strong|span|ins|del|time|code)\b[^>]*>", "", html)
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))).strip()

@@ -169,7 +169,9 @@ class EditingAdmin(FormPages):
             return self._unchanged(request, obj)
         obj = self.instance(row)
         names = {"fields": ", ".join(keys), "old": before.version, "new": row.version}
-        self.log(request, [obj], CHANGE, _("Changed %(fields)s: version %(old)d became %(new)d.") % names)
+        self.log(
+            request, [obj], CHANGE, _("Changed %(fields)s: version %(old)d became version %(new)d.") % names
+        )
         message = _("The {name} “{obj}” was saved: version {old} became version {new}.")
         link = self.link(request, obj)
         text = format_html(

@@ -138,9 +138,9 @@ class HistoryAdmin(RemovingAdmin):
         names = []
         for key in [*self._shapes, *(key for key in row if key not in self._shapes)]:
             value = row.get(key)
-            if isinstance(value, list) and value:
+            if isinstance(value, list) and len(value) > 1:
                 names.append(f"{len(value)} {key}")
-            elif value not in (None, "", {}, []) and value is not False:
+            elif value:
                 names.append(key)
         if not names:
             return _("Created empty")
