@@ -28,7 +28,7 @@ Entry = dict[str, str]
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Show what this is, where to go, what to try and what is inside."""
-    context = {"doors": list(_doors()), "things": list(_things()), "companies": list(_companies())}
+    context = {"doors": list(_doors(request)), "things": list(_things()), "companies": list(_companies())}
     return render(request, "home.html", context)
 
 
@@ -39,16 +39,16 @@ def readme(request: HttpRequest) -> HttpResponse:
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-def _behind_login(path: str) -> str:
-    """Return an address that leads through the login where it must."""
-    return f"{reverse('admin:login')}?next={path}"
+def _behind_login(request: HttpRequest, path: str) -> str:
+    """Return an address that leads strangers through the login first."""
+    return path if request.user.is_authenticated else f"{reverse('admin:login')}?next={path}"
 
 
 def _changelist(model: str, query: str) -> str:
     return f"{reverse(f'admin:{model}_changelist')}?{query}"
 
 
-def _doors() -> Iterator[Entry]:
+def _doors(request: HttpRequest) -> Iterator[Entry]:
     yield {
         "title": _("Admin"),
         "url": reverse("admin:index"),
@@ -61,13 +61,13 @@ def _doors() -> Iterator[Entry]:
     }
     yield {
         "title": _("Entities"),
-        "url": _behind_login("/api/entities/"),
+        "url": _behind_login(request, reverse("agentstore:entities")),
         "text": _("What is declared here, as the API tells it: names, descriptions, addresses."),
     }
     yield {
-        "title": _("OpenAPI schema"),
-        "url": reverse("schema"),
-        "text": _("The whole API as one document, for generated clients and tests."),
+        "title": _("README"),
+        "url": reverse("readme"),
+        "text": _("A five-minute tour in the shell, and how to declare an entity in your own project."),
     }
 
 

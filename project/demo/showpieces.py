@@ -50,7 +50,7 @@ def showpieces(tenant: str, now: datetime) -> list[Life]:
 
 def piano_order(now: datetime) -> Life:
     """Return an order with everything in its history: seven versions, a deletion and its undoing."""
-    born = now - timedelta(days=3, hours=2)
+    born = (now - timedelta(days=3)).replace(hour=11, minute=2)
     due = (now + timedelta(days=2)).replace(hour=10, minute=0, second=0, microsecond=0)
     data = {
         "customer": CUSTOMER,
@@ -67,11 +67,12 @@ def piano_order(now: datetime) -> Life:
     street = {"ship_to": {**_ADDRESS, "street": "Old Quay 14"}}
     life.add(born + timedelta(minutes=18), "update", "user:tobi", reason="typing error", data=street)
     confirmed: dict[str, Any] = {"data": {"status": "confirmed"}, "unset": ("express",)}
-    life.add(born + timedelta(hours=6), "update", "user:tobi", **confirmed)
+    life.add(born.replace(hour=17, minute=30), "update", "user:tobi", **confirmed)
     lines = {"lines": [_PIANO, {**_BOXES, "quantity": 40}, _FILM]}
     answered = "customer answered the packing list"
-    life.add(now - timedelta(days=2), "update", "agent:bia", reason=answered, data=lines)
-    deleted = now - timedelta(days=1, hours=2)
+    answered_at = (now - timedelta(days=2)).replace(hour=9, minute=7)
+    life.add(answered_at, "update", "agent:bia", reason=answered, data=lines)
+    deleted = (now - timedelta(days=1)).replace(hour=16, minute=41)
     life.add(deleted, "delete", "user:maren", reason="duplicate of TF-20388")
     life.add(deleted, "undelete", "user:maren", reason="deleted the wrong order")
     tags = {"tags": ["piano", "two-person-lift"]}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 from uuid import UUID
+
+from django.utils import timezone
 
 from agentstore import acting
 from agentstore.core.values import JSONValue, clock_at
@@ -38,6 +40,7 @@ class Life:
 
     def add(self, at: datetime, op: str, actor: str, *, reason: str = "", **details: Any) -> Life:
         """Let ``op`` (create, update, delete, undelete) happen at ``at``, or just after what came before."""
+        at = at.astimezone(UTC)  # so that the nights of a clock change have an order, too
         if self.steps:
             at = max(at, self.steps[-1].at + timedelta(minutes=3))
         self.steps.append(Step(at=at, op=op, actor=actor, reason=reason, **details))
@@ -66,4 +69,4 @@ def tell(lives: Iterable[Life], *, until: datetime, rng: Random) -> int:
 
 def _run(at: datetime, rng: Random) -> str:
     """Return a name for an agent's run, such as ``8f2c-1140``."""
-    return f"{rng.randrange(16**4):04x}-{at:%H%M}"
+    return f"{rng.randrange(16**4):04x}-{timezone.localtime(at):%H%M}"

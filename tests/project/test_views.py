@@ -54,6 +54,13 @@ def test_every_link_works_or_leads_through_the_login_for_strangers(demo):
             assert response.status_code == 200, target
 
 
+def test_the_api_opens_at_once_for_who_is_logged_in(browser):
+    names = [entity["name"] for entity in browser.get("/api/entities/").json()["results"]]
+
+    assert "/api/entities/" in links(page(browser))
+    assert {"reminders", "contacts", "orders", "notes"} <= set(names)
+
+
 def test_there_are_four_doors_and_five_things_to_try(demo):
     text = page(Client())
 
