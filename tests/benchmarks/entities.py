@@ -41,10 +41,12 @@ _numbers = itertools.count()
 def run(*, rows: int, rounds: int, only: str) -> str:
     """Run every part and return the table."""
     bench = Entities(rows, rounds)
-    for name, part in bench.parts().items():
-        if only in name:
-            part()
-    bench.raw.close()
+    try:
+        for name, part in bench.parts().items():
+            if only in name:
+                part()
+    finally:
+        bench.raw.close()
     return bench.report.markdown()
 
 

@@ -27,7 +27,7 @@ class Reminder(EntityModel):
     Schema = ReminderData
 
     class Entity(_Options):
-        name = "reminders"
+        name = "measured_reminders"
 
 
 class FewReminders(EntityModel):

@@ -13,6 +13,7 @@ from tests.settings import DATABASES, INSTALLED_APPS
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.benchmarks"]
 
 DATABASES["default"]["TEST"] = {"NAME": f"agentstore_bench_{os.getpid()}"}
+DATABASES["default"]["CONN_MAX_AGE"] = None  # a server worker that is warm
 DATABASES["stock"] = deepcopy(DATABASES["default"])
 for _option in ("server_side_binding", "prepare_threshold"):
     del DATABASES["stock"]["OPTIONS"][_option]

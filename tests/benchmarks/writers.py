@@ -24,7 +24,7 @@ SECONDS = 1.5
 COUNT = f"SELECT count(*) FROM {Reminder._meta.db_table} WHERE tenant = %s AND deleted_at IS NULL"
 AUDIT = """
 INSERT INTO agentstore_auditentry (id, tenant, entity, row_id, op, version, patch, actor, reason, context, at)
-VALUES (%s, %s, 'reminders', %s, 'create', 1, %s, 'agent:bia', '', '{}', %s)
+VALUES (%s, %s, 'measured_reminders', %s, 'create', 1, %s, 'agent:bia', '', '{}', %s)
 """
 
 

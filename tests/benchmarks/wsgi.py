@@ -53,7 +53,7 @@ def _environ(body: bytes) -> dict[str, Any]:
     return {
         "REQUEST_METHOD": "POST",
         "SCRIPT_NAME": "",
-        "PATH_INFO": "/api/entities/reminders/",
+        "PATH_INFO": f"/api/entities/{Reminder.entity.name}/",
         "QUERY_STRING": "",
         "SERVER_NAME": "testserver",
         "SERVER_PORT": "80",
@@ -77,7 +77,7 @@ def raw_create(raw: Raw, document: Callable[[], dict[str, Any]]) -> Callable[[],
 
     def create() -> Any:
         params = {
-            "tenant": "user:1", "entity": "reminders", "usage_id": new_id(), "places": 1, "limit": 10_000_000,
+            "tenant": "user:1", "entity": Reminder.entity.name, "usage_id": new_id(), "places": 1, "limit": 10_000_000,
             "id": new_id(), "audit_id": new_id(), "data": json.dumps(document()),
             "actor": "user:1", "reason": "", "context": "{}", "at": now(),
         }  # fmt: skip
