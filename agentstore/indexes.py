@@ -22,7 +22,11 @@ class FieldValue(Func):
     where the query has the very same expression.
     """
 
-    _OUTPUT: dict[str, type[Field[Any, Any]]] = {"text": TextField, "number": JSONField, "boolean": BooleanField}
+    _OUTPUT: dict[str, type[Field[Any, Any]]] = {
+        "text": TextField,
+        "number": JSONField,
+        "boolean": BooleanField,
+    }
     _POSTGRES = {
         "text": "(CASE WHEN jsonb_typeof({json} -> '{key}') = 'string' THEN {json} ->> '{key}' END) COLLATE \"C\"",
         "number": "CASE WHEN jsonb_typeof({json} -> '{key}') = 'number' THEN {json} -> '{key}' END",
@@ -39,6 +43,9 @@ class FieldValue(Func):
             raise ValueError(f"{field!r} can't be written into SQL: use letters, digits and _.")
         super().__init__(F("data"), output_field=self._OUTPUT[kind]())
         self.key, self.kind = field, kind
+
+    def __repr__(self) -> str:
+        return f"data.{self.key} ({self.kind})"  # what makemigrations and migrate print
 
     def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
         return self._render(self._POSTGRES, compiler)
