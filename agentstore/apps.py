@@ -38,7 +38,7 @@ def _after_the_admin(work: Callable[[], None]) -> None:
         look()
         work()
 
-    config.ready = ready  # type: ignore[method-assign] - its turn comes after ours
+    config.ready = ready  # type: ignore[method-assign]
 
 
 def _fill_the_admin() -> None:

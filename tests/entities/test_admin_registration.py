@@ -37,7 +37,8 @@ PROGRAM = """
     from django.conf import settings
     apps = {apps}
     settings.configure(
-        SECRET_KEY="x", USE_TZ=True, DATABASES={{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}}},
+        SECRET_KEY="x", USE_TZ=True,
+        DATABASES={{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}}},
         INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions",
             "django.contrib.messages", "simple_history", *apps],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from django.template.loader import render_to_string
@@ -17,7 +17,7 @@ from agentstore.entities.forms import SchemaForm
 from tests.browser import read_form
 from tests.testapp.models import Odd, TaskData
 
-TASK = {
+TASK: dict[str, Any] = {
     "text": "Call Bo",
     "due_at": "2026-12-02T09:00:00.000000Z",
     "done": True,
