@@ -7,15 +7,25 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 __all__ = ["MAX_DIFF_LINES", "DiffLine", "FileDiff", "Hunk", "compare", "split_lines"]
 
 #: Above this many changed-or-context lines a diff is not built: offer both texts instead.
 MAX_DIFF_LINES = 4000
-#: A line longer than this is marked as a whole, not by words.
+#: A pair of lines with more characters than this is shown without marks.
 MAX_MARKED = 2000
+#: Lines that have less than this share of their characters in common are shown without marks.
+MIN_ALIKE = 0.3
+#: How many pairs of equal lines are looked at; and of equal words, in one line and in all.
+MAX_WORK = 200_000
+MAX_LINE_MARKING = 10_000
+MAX_MARKING = 100_000
+Opcode: TypeAlias = tuple[str, int, int, int, int]
+Spans: TypeAlias = list[tuple[str, bool]]
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
@@ -71,10 +81,12 @@ class FileDiff:
     def __str__(self) -> str:
         """Return the unified form, as ``diff -u`` writes it."""
         out = [f"--- {self.old_label}", f"+++ {self.new_label}"]
+        old_at = new_at = 0
         for hunk in self.hunks:
-            old = [line.old for line in hunk.lines if line.old]
-            new = [line.new for line in hunk.lines if line.new]
-            out.append(f"@@ -{old[0] if old else 0},{len(old)} +{new[0] if new else 0},{len(new)} @@")
+            old, new = (sum(line.sign != sign for line in hunk.lines) for sign in "+-")
+            old_at, new_at = old_at + hunk.skipped, new_at + hunk.skipped
+            out.append(f"@@ -{old_at + (old > 0)},{old} +{new_at + (new > 0)},{new} @@")
+            old_at, new_at = old_at + old, new_at + new
             for line in hunk.lines:
                 out.append(f"{line.sign}{line.text}{line.ending.rstrip(chr(10))}")
                 if not line.ending:
@@ -92,8 +104,7 @@ def compare(
 ) -> FileDiff:
     """Return the differences with ``context`` equal lines around; a gap of one line is shown."""
     before, after = split_lines(old), split_lines(new)
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
-    opcodes = matcher.get_opcodes()
+    opcodes = _opcodes(before, after, MAX_WORK)
     removed = sum(b - a for tag, a, b, _, _ in opcodes if tag != "equal")
     added = sum(d - c for tag, _, _, c, d in opcodes if tag != "equal")
     labels = {"old_label": old_label, "new_label": new_label, "added": added, "removed": removed}
@@ -104,15 +115,52 @@ def compare(
     return FileDiff(**labels, hunks=hunks, hidden_after=hidden, only_line_ends=only_ends)  # type: ignore[arg-type]
 
 
+def _opcodes(before: list[str], after: list[str], limit: int) -> list[Opcode]:
+    """Return what ``SequenceMatcher.get_opcodes`` returns, in bounded time.
+
+    Its time grows with the pairs of equal items; beyond ``limit`` of them all that lies between the
+    equal heads and tails counts as replaced.
+    """
+    head, tail = _common(before, after)
+    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
+    if a and b and _work(a, b) <= limit:
+        middle = difflib.SequenceMatcher(None, a, b).get_opcodes()
+    elif a and b:
+        middle = [("replace", 0, len(a), 0, len(b))]
+    else:
+        middle = [("delete" if a else "insert", 0, len(a), 0, len(b))] if a or b else []
+    codes: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
+    codes += [(tag, i + head, j + head, k + head, m + head) for tag, i, j, k, m in middle]
+    if tail:
+        codes.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
+    return codes
+
+
+def _common(a: list[str], b: list[str]) -> tuple[int, int]:
+    """Return how many items at the start and, of the rest, at the end are equal."""
+    most = min(len(a), len(b))
+    head = next((n for n in range(most) if a[n] != b[n]), most)
+    tail = next((n for n in range(most - head) if a[-1 - n] != b[-1 - n]), most - head)
+    return head, tail
+
+
+def _work(a: list[str], b: list[str]) -> int:
+    """Return how many pairs of equal items there are, those of very frequent ones aside."""
+    counts = Counter(b)
+    frequent = len(b) // 100 + 1 if len(b) >= 200 else len(b)  # as SequenceMatcher sees it
+    return sum(count for item in a if (count := counts[item]) <= frequent)
+
+
 def _hunks(
-    opcodes: Sequence[tuple[str, int, int, int, int]], before: list[str], after: list[str], context: int
+    opcodes: Sequence[Opcode], before: list[str], after: list[str], context: int
 ) -> tuple[list[Hunk], int]:
     hunks: list[Hunk] = []
     lines: list[DiffLine] = []
     skipped = 0
+    budget = Budget(MAX_MARKING)
     for position, (tag, a, b, c, d) in enumerate(opcodes):
         if tag != "equal":
-            lines += _changed(before[a:b], after[c:d], a, c)
+            lines += _changed(before[a:b], after[c:d], a, c, budget)
             continue
         head = 0 if position == 0 else context
         tail = 0 if position == len(opcodes) - 1 else context
@@ -144,13 +192,28 @@ def _same(lines: list[str], old: int, new: int) -> list[DiffLine]:
     ]
 
 
-def _changed(gone: list[str], come: list[str], old: int, new: int) -> list[DiffLine]:
+class Budget:
+    """How much work a diff may still spend on marking words."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, work: int) -> bool:
+        """Take ``work`` off if there is enough of it for one more line."""
+        if work > min(self.left, MAX_LINE_MARKING):
+            return False
+        self.left -= work
+        return True
+
+
+def _changed(gone: list[str], come: list[str], old: int, new: int, budget: Budget) -> list[DiffLine]:
     """Mark the words that differ where as many lines went as came; whole lines otherwise."""
-    pairs = [_marked(_cut(a)[0], _cut(b)[0]) for a, b in zip(gone, come, strict=False)]
-    if len(gone) != len(come):
-        pairs = [([(_cut(a)[0], False)], [(_cut(b)[0], False)]) for a, b in zip(gone, come, strict=False)]
-    left = [pair[0] for pair in pairs] + [[(_cut(line)[0], False)] for line in gone[len(pairs) :]]
-    right = [pair[1] for pair in pairs] + [[(_cut(line)[0], False)] for line in come[len(pairs) :]]
+    before, after = [_cut(line)[0] for line in gone], [_cut(line)[0] for line in come]
+    if len(gone) == len(come):
+        pairs = [_marked(a, b, budget) for a, b in zip(before, after, strict=True)]
+        left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    else:
+        left, right = [[(text, False)] for text in before], [[(text, False)] for text in after]
     minus = [
         DiffLine(sign="-", old=old + n + 1, new=None, spans=spans, ending=_cut(gone[n])[1])
         for n, spans in enumerate(left)
@@ -162,18 +225,24 @@ def _changed(gone: list[str], come: list[str], old: int, new: int) -> list[DiffL
     return minus + plus
 
 
-def _marked(old: str, new: str) -> tuple[list[tuple[str, bool]], list[tuple[str, bool]]]:
+def _marked(old: str, new: str, budget: Budget) -> tuple[Spans, Spans]:
+    plain: tuple[Spans, Spans] = [(old, False)], [(new, False)]
     if len(old) + len(new) > MAX_MARKED:
-        return [(old, False)], [(new, False)]
+        return plain
     a, b = _WORDS.findall(old), _WORDS.findall(new)
-    left: list[tuple[str, bool]] = []
-    right: list[tuple[str, bool]] = []
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.ratio() < 0.3:
-        return [(old, False)], [(new, False)]
-    for tag, i, j, k, m in matcher.get_opcodes():
-        if i < j:
-            left.append(("".join(a[i:j]), tag != "equal"))
-        if k < m:
-            right.append(("".join(b[k:m]), tag != "equal"))
+    head, tail = _common(a, b)
+    work = _work(a[head : len(a) - tail], b[head : len(b) - tail])
+    if not budget.spend(len(a) + len(b) + work):
+        return plain
+    opcodes = _opcodes(a, b, work)
+    alike = sum(_letters(a[i:j]) for tag, i, j, _, _ in opcodes if tag == "equal")
+    if 2 * alike < MIN_ALIKE * (_letters(a) + _letters(b)):
+        return plain
+    left = [("".join(a[i:j]), tag != "equal") for tag, i, j, _, _ in opcodes if i < j]
+    right = [("".join(b[k:m]), tag != "equal") for tag, _, _, k, m in opcodes if k < m]
     return left, right
+
+
+def _letters(words: list[str]) -> int:
+    """Return how many characters there are, white space aside."""
+    return sum(len(word) for word in words if not word.isspace())
