@@ -1,0 +1,259 @@
+from urllib.parse import quote
+
+import pytest
+from django.contrib.auth.models import Permission
+
+from agentstore.files import FileStore
+
+pytestmark = pytest.mark.django_db
+
+BASE = "/api/agents/bia/"
+
+
+@pytest.fixture
+def own(user):
+    """The files that the client's user owns."""
+    return FileStore(f"user:{user.pk}", "bia")
+
+
+def put(client, name, body, *, type="text/markdown", **headers):
+    return client.put(f"{BASE}files/{quote(name)}", data=body, content_type=type, headers=headers)
+
+
+def post(client, act, name, **body):
+    return client.post(f"{BASE}{act}/{quote(name)}", data=body, format="json")
+
+
+@pytest.mark.parametrize("type", ["text/markdown", "text/plain", "text/markdown; charset=utf-8"])
+def test_a_text_is_kept_to_the_byte(api_client, type):
+    body = "\ufeff\n# hé\r\n\rx  \u2028\u202e ".encode()
+
+    response = put(api_client, "SOUL.md", body, type=type)
+    read = api_client.get(f"{BASE}files/SOUL.md", headers={"accept": "text/markdown"})
+
+    assert response.status_code == 201 and response["ETag"] == '"1"'
+    assert response["Location"].endswith(f"{BASE}files/SOUL.md")
+    assert read.content == body
+    assert read["Content-Type"] == "text/markdown; charset=utf-8"
+    assert "Accept" in read["Vary"] and read["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_text_inside_json_is_kept_to_the_byte_and_can_be_put_back(api_client):
+    content = "\n a\r\n"
+    url = f"{BASE}files/SOUL.md"
+    api_client.put(url, data={"content": content, "reason": "first"}, format="json")
+    shown = api_client.get(url).json()
+
+    again = api_client.put(url, data=shown, format="json")
+
+    assert shown["content"] == content and shown["reason"] == "first"
+    assert again.status_code == 200 and again.json()["changed"] is False and again.json()["version"] == 1
+
+
+@pytest.mark.parametrize("name", ["new", "history", "a/b/c.md", "ünï.md", "100%.md", "versions/x", "a b.md"])
+def test_odd_names_work_in_every_address(api_client, name):
+    assert put(api_client, name, b"one").status_code == 201
+    assert put(api_client, name, b"two").status_code == 200
+
+    listed = api_client.get(f"{BASE}versions/{quote(name)}").json()["results"]
+    shown = api_client.get(f"{BASE}files/{quote(name)}").json()
+    assert [item["version"] for item in listed] == [1]
+    assert shown["name"] == name and shown["content"] == "two"
+    assert api_client.delete(f"{BASE}files/{quote(name)}").status_code == 204
+
+
+@pytest.mark.parametrize("path", ["%2e%2e/x", "a%5Cb", "a//b", ".", "%252e%252e/x", "a%E2%80%AEb", "x" * 256])
+def test_names_that_are_none_are_refused(api_client, path):
+    response = api_client.put(f"{BASE}files/{path}", data=b"x", content_type="text/plain")
+
+    assert response.status_code == 400 and "name" in response.json()["errors"]
+
+
+@pytest.mark.parametrize(
+    ("body", "type", "status", "code"),
+    [
+        (b"\xff", "text/markdown", 400, "validation"),
+        (b"a\0b", "text/markdown", 400, "validation"),
+        (b"x" * 102_401, "text/markdown", 413, "too_large"),
+        (b"x" * 3_000_000, "text/markdown", 413, "too_large"),
+        (b'{"content": {"content": "x"}}', "application/json", 400, "validation"),
+        (b'{"content": null}', "application/json", 400, "validation"),
+        (b'{"content": 3}', "application/json", 400, "validation"),
+        (b'{"content": "\\ud800"}', "application/json", 400, "validation"),
+        (b'{"contents": "x"}', "application/json", 400, "validation"),
+        (b"{}", "application/json", 400, "validation"),
+        (b"[]", "application/json", 400, "validation"),
+        (b"{", "application/json", 400, "validation"),
+        (b'{"content": "x", "reason": 5}', "application/json", 400, "validation"),
+        (b"<a/>", "application/xml", 415, "unsupported_media_type"),
+    ],
+)
+def test_bodies_that_hold_no_text_are_refused_and_change_nothing(api_client, own, body, type, status, code):
+    response = put(api_client, "SOUL.md", body, type=type)
+
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert own.list() == []
+
+
+def test_an_empty_body_is_the_empty_text(api_client, own):
+    assert put(api_client, "SOUL.md", b"").status_code == 201
+    assert own.read("SOUL.md") == ""
+
+
+def test_conditions_guard_a_write(api_client, own):
+    own.write("SOUL.md", "one")
+
+    stale = put(api_client, "SOUL.md", b"two", **{"If-Match": '"7"'})
+    taken = put(api_client, "SOUL.md", b"two", **{"If-None-Match": "*"})
+    missing = put(api_client, "none.md", b"two", **{"If-Match": "*"})
+    good = put(api_client, "SOUL.md", b"two", **{"If-Match": 'W/"1"'})
+    other_capitals = put(api_client, "soul.md", b"two")
+
+    assert stale.status_code == 412 and stale.json()["current_version"] == 1
+    assert taken.status_code == 412 and missing.status_code == 404
+    assert good.status_code == 200 and good["ETag"] == '"2"'
+    assert other_capitals.status_code == 409 and other_capitals.json()["code"] == "exists"
+    assert own.read("SOUL.md") == "two"
+
+
+def test_a_reader_that_has_the_version_gets_304(api_client, own):
+    own.write("SOUL.md", "one")
+
+    response = api_client.get(f"{BASE}files/SOUL.md", headers={"if-none-match": '"1"'})
+
+    assert response.status_code == 304 and not response.content
+
+
+def test_older_versions_are_read_compared_and_restored(api_client, own):
+    for text in ("one\n", "two\n", "three\n"):
+        own.write("SOUL.md", text)
+
+    old = api_client.get(f"{BASE}files/SOUL.md?version=1").json()
+    diff = api_client.get(f"{BASE}diff/SOUL.md?a=1").json()
+    restored = post(api_client, "restore", "SOUL.md", version=1, reason="better")
+    same = post(api_client, "restore", "SOUL.md", version=1)
+
+    assert old["content"] == "one\n" and old["version"] == 1
+    assert "-one\n+three\n" in diff["unified"] and (diff["added"], diff["removed"]) == (1, 1)
+    assert restored.json()["version"] == 4 and restored.json()["restored_from"] == 1
+    assert restored.json()["source"] == "restore" and restored.json()["reason"] == "better"
+    assert same.json()["changed"] is False
+    assert own.read("SOUL.md") == "one\n"
+
+
+def test_a_file_is_renamed_deleted_and_undeleted(api_client, own):
+    own.write("a.md", "one")
+
+    renamed = post(api_client, "rename", "a.md", to="b.md")
+    first = api_client.delete(f"{BASE}files/b.md?reason=old")
+    second = api_client.delete(f"{BASE}files/b.md")
+    undeleted = post(api_client, "undelete", "b.md")
+    taken = post(api_client, "undelete", "b.md")
+
+    assert renamed.json()["name"] == "b.md" and renamed["ETag"] == '"2"'
+    assert (first.status_code, second.status_code) == (204, 404)
+    assert undeleted.json()["version"] == 3 and taken.status_code in (404, 409)
+    ops = [
+        item["op"] for item in api_client.get(f"{BASE}changes/?since=2020-01-01T00:00:00Z").json()["results"]
+    ]
+    assert ops == ["undeleted", "deleted", "renamed", "created"]
+
+
+def test_blanking_out_a_version_takes_a_permission_of_its_own(api_client, own, user):
+    own.write("a.md", "secret")
+    own.write("a.md", "clean")
+
+    refused = post(api_client, "redact", "a.md", version=1, reason="key")
+    user.user_permissions.add(Permission.objects.get(codename="redact_agentfile"))
+    done = api_client.__class__()
+    done.force_authenticate(type(user).objects.get(pk=user.pk))
+    response = post(done, "redact", "a.md", version=1, reason="key")
+
+    assert refused.status_code == 403 and refused.json()["code"] == "permission"
+    assert response.status_code == 204
+    assert own.versions("a.md")[0].redacted
+    assert post(done, "restore", "a.md", version=1).status_code == 400
+    assert done.get(f"{BASE}files/a.md?version=1").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "files/none.md", None),
+        ("delete", "files/none.md", None),
+        ("get", "versions/none.md", None),
+        ("get", "diff/none.md?a=1", None),
+        ("post", "restore/none.md", {"version": 1}),
+        ("post", "undelete/none.md", {}),
+        ("post", "rename/none.md", {"to": "x.md"}),
+        ("get", "files/theirs.md", None),
+        ("get", "files/theirs.md?version=1", None),
+    ],
+)
+def test_what_is_not_there_is_404_and_so_is_another_tenants(api_client, other_tenant, method, path, body):
+    FileStore(other_tenant, "bia").write("theirs.md", "secret")
+
+    response = getattr(api_client, method)(
+        BASE + path, data=body, format="json" if body is not None else None
+    )
+
+    assert response.status_code == 404 and response.json()["code"] == "not_found"
+    assert "secret" not in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "files/a.md?version=x", None),
+        ("get", "files/a.md?versoin=1", None),
+        ("get", "diff/a.md", None),
+        ("get", "changes/", None),
+        ("get", "changes/?since=yesterday", None),
+        ("get", "changes/?since=2026-01-01T00:00:00", None),
+        ("post", "restore/a.md", {}),
+        ("post", "restore/a.md", {"version": "1"}),
+        ("post", "restore/a.md", {"version": True}),
+        ("post", "rename/a.md", {"to": "../x"}),
+        ("post", "rename/a.md", {"to": "x.md", "from": "a.md"}),
+        ("get", "../b a d/files/", None),
+    ],
+)
+def test_what_a_request_gets_wrong_is_told_by_name(api_client, own, method, path, body):
+    own.write("a.md", "x")
+    url = f"/api/agents/{path[3:]}" if path.startswith("../") else BASE + path
+
+    response = getattr(api_client, method)(url, data=body, format="json" if body is not None else None)
+
+    assert response.status_code == 400 and response.json()["errors"]
+
+
+def test_agents_and_files_are_listed(api_client, own):
+    own.write("b.md", "x")
+    own.write("notes/a.md", "xy")
+
+    agents = api_client.get("/api/agents/").json()
+    every = api_client.get(f"{BASE}files/").json()
+    some = api_client.get(f"{BASE}files/?prefix=notes/").json()
+
+    assert agents["results"] == [{"agent": "bia"}]
+    assert [item["name"] for item in every["results"]] == ["b.md", "notes/a.md"]
+    assert some["results"][0]["size"] == 2 and "content" not in some["results"][0]
+    assert {"results", "next", "next_cursor", "limit"} == every.keys()
+
+
+def test_nobody_gets_in_without_credentials(client):
+    for path in (
+        "/api/agents/",
+        f"{BASE}files/",
+        f"{BASE}files/a.md",
+        f"{BASE}changes/?since=2020-01-01T00:00:00Z",
+    ):
+        response = client.get(path)
+        assert response.status_code in (401, 403) and response.json()["code"]
+
+
+def test_an_actor_and_a_source_are_recorded(api_client, own, user):
+    put(api_client, "a.md", b"x")
+
+    info = own.info("a.md")
+    assert info.actor == f"user:{user.username}" and info.source == "api"
