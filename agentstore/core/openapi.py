@@ -18,11 +18,12 @@ from agentstore.core.values import JSONObject
 
 __all__ = ["Operation", "StoreAutoSchema", "header", "json_content"]
 
-#: What the access class reads: visible ASCII, everything else percent-encoded UTF-8.
-TENANT_PATTERN = (
-    r"^([!-$&-~]|%[2-6][0-9A-Fa-f]|%7[0-9A-Ea-e]"
-    r"|(%[Cc][3-9A-Fa-f]|%[Dd][0-9A-Fa-f])%[89ABab][0-9A-Fa-f])+$"
+#: Visible ASCII and percent-encoded UTF-8, no blank at either end: a part of what is taken, but all true.
+_CHARACTER = (
+    r"([!-$&-~]|%2[1-9A-Fa-f]|%[3-6][0-9A-Fa-f]|%7[0-9A-Ea-e]"
+    r"|(%[Cc][3-9A-Fa-f]|%[Dd][0-9A-Fa-f])%[89ABab][0-9A-Fa-f])"
 )
+TENANT_PATTERN = f"^{_CHARACTER}(({_CHARACTER}|%20)*{_CHARACTER})?$"
 _ERRORS = {
     400: "The request does not fit; nothing was written.",
     401: "The request says nobody's name.",

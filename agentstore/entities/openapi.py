@@ -128,9 +128,19 @@ class EntityAutoSchema(StoreAutoSchema):
         return self._made(
             parameters=[_KEY],
             body=self._ref("Write"),
-            answers={201: self._answer("Row", "The new row.", **_ETAG, **_LOCATION)},
+            answers={
+                201: {**self._answer("Row", "The new row.", **_ETAG, **_LOCATION), "links": self._links()}
+            },
             errors=(409, *_BODY_ERRORS),
         )
+
+    def _links(self) -> JSONObject:
+        """Say what can be done with a row that was just made."""
+        name = self.model.entity.name
+        return {
+            action: {"operationId": f"entities_{name}_{action}", "parameters": {"id": "$response.body#/id"}}
+            for action in ("retrieve", "update", "partial_update", "destroy", "history", "undelete")
+        }
 
     def _bulk(self) -> Operation:
         return self._made(
