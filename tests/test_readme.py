@@ -8,17 +8,21 @@ import importlib
 import json
 import re
 import shlex
+from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 from django.db import connection
 from django.db.migrations.state import ProjectState
 
 from agentstore.conf import Settings
 from agentstore.core.errors import PermissionDenied
 from project import settings as demo_settings
+from project.demo.airports import airports
 from project.desk.models import Reminder
+from project.reference.models import Airport
 from tests.readme import README, blocks
 
 TEXT = README.read_text(encoding="utf-8")
@@ -151,6 +155,19 @@ def test_every_command_of_the_page_exists_and_takes_its_options():
         parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
         known = {option for action in parser._actions for option in action.option_strings}
         assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_commands_for_files_run(db, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    columns = list(airports()[0])
+    lines = [columns, *([str(row[name]) for name in columns] for row in airports())]
+    Path("airports.csv").write_text("\n".join(",".join(line) for line in lines))
+
+    for line in blocks("console", section="Files and commands")[0].text.splitlines():
+        _, _, name, *words = shlex.split(line[2:])
+        call_command(name, *words, stdout=StringIO(), stderr=StringIO())
+
+    assert Airport.store("acme").count() == len(airports())
 
 
 def test_every_option_of_the_demo_is_told():
