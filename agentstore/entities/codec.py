@@ -243,8 +243,12 @@ def _parse(text: str) -> JSONValue:
     """Parse stored JSON as ``json.loads`` does, which takes three times as long."""
     try:
         return from_json(text)
-    except ValueError:  # a lone surrogate, which only a row spoiled by hand can hold
-        return json.loads(text)
+    except ValueError:  # only a row spoiled by hand holds a lone surrogate, or numbers without end
+        return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> JSONValue:
+    return int(digits) if len(digits) <= guards.MAX_DIGITS else digits
 
 
 def exact_value(text: str, key: str) -> JSONValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentstore.core.errors import ValidationFailed
-from agentstore.core.tenancy import check_agent, check_label, check_tenant
+from agentstore.core.tenancy import check_agent, check_label, check_tenant, is_tenant
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,12 @@ def test_what_can_not_be_a_tenant_is_refused_under_its_name(tenant, problem):
         check_tenant(tenant)
 
     assert list(info.value.errors) == ["tenant"]
+
+
+def test_whether_something_may_be_a_tenant_can_be_asked():
+    assert is_tenant("acme")
+    assert not is_tenant(" acme")
+    assert not is_tenant(None)
 
 
 @pytest.mark.parametrize("agent", ["a", "9", "Bia", "a.b_c:d@e-f", "x" * 64])

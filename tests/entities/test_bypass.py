@@ -120,6 +120,14 @@ def test_a_row_without_text_is_shown_by_its_id(db):
     assert str(Task(id=row.pk, data={"text": "x" * 300})) == "x" * 100
 
 
+def test_the_tables_behind_the_store_are_shown_in_words(row):
+    Task.store("acme").create({"text": "b"}, idempotency_key="k")
+
+    assert str(AuditEntry.objects.get(row_id=row.pk)) == f"create tasks {row.pk} (version 1)"
+    assert str(Usage.objects.get()) == "tasks: 2"
+    assert str(IdempotencyKey.objects.get()) == "k"
+
+
 def test_dumpdata_and_loaddata_bring_everything_back(transactional_db, tenant, tmp_path):
     store = Task.store(tenant, actor="agent:bia")
     kept = store.create({"text": "kept", "score": 1.5, "tags": ["a"]}, idempotency_key="k")

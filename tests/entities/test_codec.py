@@ -273,6 +273,22 @@ def test_what_does_not_decode_gives_the_reasons(text, path):
     assert list(errors) == [path]
 
 
+@pytest.mark.parametrize(
+    ("text", "raw"),
+    [
+        ('{"text": "\\ud800"}', {"text": "\ud800"}),
+        ('{"text": "a", "priority": ' + "1" * 5000 + "}", {"text": "a", "priority": "1" * 5000}),
+    ],
+    ids=["surrogate", "digits"],
+)
+def test_what_no_guard_let_pass_does_not_decode_and_does_no_harm(text, raw):
+    data, found, errors = TASKS.decode(text)
+
+    assert (data, found) == (None, raw)
+    assert errors
+    assert TASKS.merge(text, {"text": "a", "priority": 1}, [], **LIMITS)[1].value["priority"] == 1
+
+
 def test_a_patch_replaces_top_level_fields_and_keeps_the_rest():
     before = encode({"text": "a", "address": {"street": "s", "city": "c"}, "priority": 3})[1]
 

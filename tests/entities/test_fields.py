@@ -67,6 +67,7 @@ def field(annotation, **options):
         (int | str, "mixed", False, False, False),
         (int | float, "number", False, True, False),
         (bool | int, "mixed", False, False, False),
+        (Literal[True, False], "boolean", False, True, True),
         (list[str], "array", False, False, False),
         (list[str] | None, "array", True, False, False),
         (set[int], "array", False, False, False),

@@ -256,7 +256,8 @@ HOST_SETTINGS = """
 SECRET_KEY = "x"
 USE_TZ = True
 INSTALLED_APPS = [
-    "django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "simple_history", "host", "agentstore",
+    "django.contrib.auth", "django.contrib.contenttypes", "rest_framework", "simple_history", "agentstore",
+    "host",
 ]
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "host.sqlite3"}}
 AUTH_USER_MODEL = "host.Account"
@@ -366,8 +367,8 @@ def hosts(tmp_path_factory):
             (folder / package / "__init__.py").touch()
         (folder / "host_settings.py").write_text(HOST_SETTINGS)
         said = []
-        for name, models in (("first", FIRST), ("second", SECOND)):
-            (folder / "host" / "models.py").write_text(HOST_USER + models)
+        for name, declared in (("first", FIRST), ("second", SECOND)):
+            (folder / "host" / "models.py").write_text(HOST_USER + declared)
             done = run_python(MAKE, cwd=folder, PYTHONHASHSEED=seed, NAME=name)
             said.append(json.loads(done.stdout.splitlines()[-1]))
         made[seed] = folder, said

@@ -508,6 +508,19 @@ def test_an_update_that_never_gets_through_gives_up_with_a_conflict(tasks, monke
     assert info.value.current_version == 1
 
 
+def test_a_delete_and_an_undelete_that_never_get_through_give_up_too(tasks, monkeypatch):
+    row, gone = tasks.create_many([{"text": "a"}, {"text": "b"}])
+    tasks.delete(gone.id)
+    monkeypatch.setattr(store_module, "ATTEMPTS", 3)
+    monkeypatch.setattr(type(tasks._rows), "delete", lambda self, change: 0)
+    monkeypatch.setattr(type(tasks._rows), "undelete", lambda self, change, limit: Outcome.STALE)
+
+    with pytest.raises(Conflict, match="changed 3 times"):
+        tasks.delete(row.id, expected_version=1)
+    with pytest.raises(Conflict, match="changed 3 times"):
+        tasks.undelete(gone.id)
+
+
 def test_a_write_that_loses_a_race_is_decided_anew(tasks, monkeypatch):
     """Between reading and writing someone else patches another field: both patches stay."""
     row = tasks.create({"text": "a"})
