@@ -119,15 +119,12 @@ class ReadingStore(Generic[S]):
         self.model = model
         self.tenant = check_tenant(tenant)
         self.name = model.entity.name
+        #: The entity's codec.
+        self.codec = cast("Codec[S]", codec_of(model))
         self._who = checked(actor=actor, reason=reason, context=context)
 
     def __repr__(self) -> str:
         return f"<EntityStore {self.name} of {self.tenant!r}>"
-
-    @property
-    def codec(self) -> Codec[S]:
-        """The entity's codec."""
-        return cast("Codec[S]", codec_of(self.model))
 
     @property
     def alias(self) -> str:
@@ -215,8 +212,7 @@ class ReadingStore(Generic[S]):
         binding = binding_of(self.name, self.tenant, clauses, order) if cursor is not None else ""
         position = read_cursor(binding, cursor) if cursor is not None else None
         found = self._rows.page(PageRequest(clauses=clauses, order=order, size=size + 1, position=position))
-        codec = self.codec
-        rows = [to_row(codec, raw) for raw in found[:size]]
+        rows = [to_row(self.codec, raw) for raw in found[:size]]
         if len(found) <= size:
             return Page(rows=rows, next_cursor=None, limit=size)
         binding = binding or binding_of(self.name, self.tenant, clauses, order)
