@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path, re_path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 from rest_framework.routers import SimpleRouter
 
 from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
@@ -14,10 +14,13 @@ app_name = "agentstore"
 
 
 def _entity_urls() -> list[URLPattern | URLResolver]:
-    router = SimpleRouter(use_regex_path=False)
+    """Return one branch per entity, so that finding an address does not slow down with their number."""
+    found: list[URLPattern | URLResolver] = []
     for model in all_entities():
-        router.register(f"entities/{model.entity.name}", viewset_for(model), basename=model.entity.name)
-    return router.urls
+        router = SimpleRouter(use_regex_path=False)
+        router.register("", viewset_for(model), basename=model.entity.name)
+        found.append(path(f"entities/{model.entity.name}/", include(router.urls)))
+    return found
 
 
 def _agent_urls() -> list[URLPattern | URLResolver]:
