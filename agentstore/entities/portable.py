@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -32,6 +32,17 @@ class Refused(Exception):
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome)
         self.outcome = outcome
+
+
+def as_utc(at: datetime) -> datetime:
+    """Return a time in UTC, whatever the time zone of the connection."""
+    return at if at.tzinfo is UTC else at.astimezone(UTC)
+
+
+def _raw_row(row: Sequence[Any]) -> RawRow:
+    id, tenant, version, created_at, updated_at, deleted_at, text = row
+    gone = None if deleted_at is None else as_utc(deleted_at)
+    return RawRow(id, tenant, version, as_utc(created_at), as_utc(updated_at), gone, text)
 
 
 def live_rows(rows: models.QuerySet[Any], clauses: Sequence[Clause]) -> models.QuerySet[Any]:
@@ -91,7 +102,7 @@ def fetch_rows(
     """Be the ``Fetch`` of a queryset, which ``partial`` binds."""
     found = rows.filter(*where, deleted_at__isnull=True).order_by(*ordering(order))
     texts = found.annotate(text=Cast("data", models.TextField()))
-    return [RawRow._make(row) for row in texts.values_list(*COLUMNS)[:size]]
+    return [_raw_row(row) for row in texts.values_list(*COLUMNS)[:size]]
 
 
 class PortableRows:
@@ -115,7 +126,7 @@ class PortableRows:
         if deleted is not None:
             found = found.filter(deleted_at__isnull=not deleted)
         row = found.annotate(text=Cast("data", models.TextField())).values_list(*COLUMNS).first()
-        return None if row is None else RawRow._make(row)
+        return None if row is None else _raw_row(row)
 
     @translate_errors
     def page(self, request: PageRequest) -> list[RawRow]:
@@ -154,7 +165,7 @@ class PortableRows:
             )
             entries = entries.filter(models.Q(version__lt=version) | same)
         names = ("id", "op", "version", "patch", "actor", "reason", "context", "at")
-        return [HistoryEntry(**row) for row in entries.values(*names)[:limit]]
+        return [HistoryEntry(**{**row, "at": as_utc(row["at"])}) for row in entries.values(*names)[:limit]]
 
     @translate_errors
     def replay(
@@ -163,7 +174,8 @@ class PortableRows:
         entries = self._own(AuditEntry).filter(
             row_id=id, op__in=["create", "update"], version__gte=version - version % 50, version__lte=version
         )
-        return list(entries.order_by("version").values_list("version", "patch", "full", "at"))
+        found = entries.order_by("version").values_list("version", "patch", "full", "at")
+        return [(number, patch, full, as_utc(at)) for number, patch, full, at in found]
 
     # --- writes -----------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
 from agentstore.entities.conditions import Condition, ordering, render
-from agentstore.entities.portable import PortableRows, Refused, read_page
+from agentstore.entities.portable import PortableRows, Refused, as_utc, read_page
 from agentstore.entities.query import Order
 
 __all__ = ["PostgresRows"]
@@ -131,9 +131,7 @@ def _raw_row(row: tuple[Any, ...]) -> RawRow:
 
 
 def _time(text: str) -> datetime:
-    """Return a time in UTC, whatever the time zone of the connection."""
-    at = datetime.fromisoformat(text)
-    return at if at.tzinfo is UTC else at.astimezone(UTC)
+    return as_utc(datetime.fromisoformat(text))
 
 
 class PostgresRows(PortableRows):

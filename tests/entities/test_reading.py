@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
+from django.db import connection, connections
 from django.db.utils import ConnectionDoesNotExist
 
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.models import AuditEntry
-from agentstore.core.values import new_id
+from agentstore.core.values import clock_at, new_id
 from agentstore.entities.portable import PortableRows
 from agentstore.entities.postgres import PostgresRows
 from agentstore.entities.reading import parse_id
@@ -279,6 +282,41 @@ def test_the_back_end_follows_the_setting(db, tenant, settings, tasks):
     assert type(rows) is wanted
     settings.AGENTSTORE = {**settings.AGENTSTORE, "BACKEND": "portable"}
     assert type(Plain.store(tenant)._rows) is PortableRows
+
+
+@pytest.fixture(params=["Asia/Kolkata", "America/St_Johns"])
+def connection_zone(request, transactional_db):
+    """Connect as a host does whose ``DATABASES`` name a time zone."""
+
+    def reconnect(zone):
+        connection.close()
+        connection.settings_dict["TIME_ZONE"] = zone
+        for name in ("timezone", "timezone_name"):
+            connections["default"].__dict__.pop(name, None)
+
+    reconnect(request.param)
+    yield
+    reconnect(None)
+
+
+def test_times_are_utc_whatever_the_time_zone_of_the_connection(connection_zone, backend, tenant):
+    store = Task.store(tenant)
+    with clock_at(datetime(2026, 1, 1, 9, tzinfo=UTC)):
+        made = store.create({"text": "a"})
+    row = store.update(made.id, {"text": "b"})
+    store.delete(row.id)
+    gone = store.get_deleted(row.id)
+    store.undelete(row.id)
+
+    first = store.get(row.id, version=1)
+    for found in (store.get(row.id), store.query().rows[0], gone, *Task.sweep(reason="tests")):
+        assert (found.created_at, found.updated_at) == (made.created_at, row.updated_at)
+        assert found.created_at.tzinfo is found.updated_at.tzinfo is UTC
+    entry = store.history(row.id)[-1]
+    assert gone.deleted_at.tzinfo is first.updated_at.tzinfo is entry.at.tzinfo is UTC
+    assert entry.at == first.updated_at == made.created_at
+    assert store.count({"created_at": "2026-01-01T09:00:00Z"}) == 1
+    assert store.count({"created_at__lt": "2026-01-01T09:00:00Z"}) == 0
 
 
 def test_reads_write_nothing(tasks):
