@@ -35,11 +35,6 @@ def django_db_modify_db_settings(
         cluster.stop()
 
 
-def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
-    """Name what has an address in its repr by its argument: workers must agree on the names."""
-    return argname if " at 0x" in f"{val!r}" else None
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("postgres_only") and connection.vendor != "postgresql":
         pytest.skip("says something about PostgreSQL")

@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 
 from agentstore.core.errors import ValidationFailed
-from agentstore.core.values import new_id
 from agentstore.entities.fields import fields_of
 from agentstore.entities.query import (
     Clause,
@@ -23,7 +22,7 @@ from tests.testapp.models import Channel, Odd, TaskData
 
 TASK = fields_of(TaskData)
 ODD = fields_of(Odd.Schema)
-ID = new_id()
+ID = UUID("01a22b71-0841-7744-a855-17b0ae202191")
 
 
 def clause(filter, fields=TASK):
