@@ -1,0 +1,201 @@
+"""The doctor: what is wrong with what is stored and with how it is stored. Reads, but for recounting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.core.checks import ERROR, CheckMessage, run_checks
+from django.db import DatabaseError, connections, router
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.questioner import MigrationQuestioner
+from django.db.migrations.state import ProjectState
+from pydantic import ValidationError
+
+from agentstore.core.values import JSONObject
+from agentstore.entities.base import EntityModel
+from agentstore.entities.codec import Codec, flat_errors
+from agentstore.entities.maintenance import live_texts, recount, wrong_counters
+from agentstore.entities.reading import codec_of
+from agentstore.entities.registry import all_entities
+
+__all__ = ["Examination", "Finding"]
+
+#: The oldest PostgreSQL that is supported, as ``pg_version`` tells it.
+OLDEST_POSTGRES = 150000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that the doctor found.
+
+    ``kind`` is stable: misfit, extra_keys, counter, migrations, connection, check. A hint
+    (``problem=False``) is worth a look; a ``repaired`` problem is none any more.
+    """
+
+    kind: str
+    message: str
+    hint: str = ""
+    problem: bool = True
+    repaired: bool = False
+    entity: str = ""
+    tenant: str = ""
+    row: UUID | None = None
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+    def as_dict(self) -> JSONObject:
+        """Return it as JSON, without what it does not have."""
+        found: JSONObject = {"kind": self.kind, "problem": self.problem, "message": self.message}
+        details = {
+            "hint": self.hint,
+            "entity": self.entity,
+            "tenant": self.tenant,
+            "row": "" if self.row is None else str(self.row),
+            "errors": self.errors,
+            "repaired": self.repaired,
+        }
+        return found | {name: value for name, value in details.items() if value}
+
+
+class Examination:
+    """Goes through the project once; iterate over it for the findings, told as they are made."""
+
+    def __init__(self, *, tenant: str | None = None, repair: bool = False) -> None:
+        self.tenant, self.repair = tenant, repair
+        self.rows = self.problems = self.hints = self.repaired = 0
+
+    def __iter__(self) -> Iterator[Finding]:
+        for finding in self._findings():
+            self.problems += finding.problem and not finding.repaired
+            self.hints += not finding.problem
+            self.repaired += finding.repaired
+            yield finding
+
+    def _findings(self) -> Iterator[Finding]:
+        yield from _system_checks()
+        yield from _unmade_migrations()
+        models = all_entities()
+        for alias in sorted({router.db_for_write(model) for model in models}):
+            own = [model for model in models if router.db_for_write(model) == alias]
+            try:
+                tables = connections[alias].introspection.table_names()
+            except DatabaseError as error:
+                message = f"The database {alias!r} can't be read: {str(error).strip()}"
+                yield Finding(kind="connection", message=message)
+                continue
+            yield from _connection(connections[alias])
+            yield from _unapplied_migrations(alias)
+            for model in own:
+                if {model._meta.db_table, "agentstore_usage"} <= set(tables):
+                    yield from self._entity(model)
+
+    def _entity(self, model: type[EntityModel]) -> Iterator[Finding]:
+        codec = codec_of(model)
+        for id, tenant, text in live_texts(model, self.tenant):
+            self.rows += 1
+            found = _drift(codec, text)
+            if found is not None:
+                yield Finding(entity=model.entity.name, tenant=tenant, row=id, **found)
+        yield from self._counters(model)
+
+    def _counters(self, model: type[EntityModel]) -> Iterator[Finding]:
+        name = model.entity.name
+        for counter in wrong_counters(model, self.tenant):
+            message = f"The counter says {counter.used:,}, there are {counter.live:,} live rows."
+            if self.repair:
+                message += f" Recounted: {recount(model, counter.tenant):,}."
+            yield Finding(
+                kind="counter", message=message, entity=name, tenant=counter.tenant, repaired=self.repair,
+                hint="" if self.repair else "Run agentstore_doctor --repair.",
+            )  # fmt: skip
+
+
+def _drift(codec: Codec[Any], text: str) -> dict[str, Any] | None:
+    """Return what is wrong with a stored text: it does not fit, or holds what the schema does not know."""
+    try:
+        codec.schema.model_validate_json(text)
+        return None
+    except ValidationError as error:
+        strict = flat_errors(error)
+    _, _, problems = codec.decode(text)
+    if problems:
+        return {
+            "kind": "misfit", "message": "The row does not fit its schema.", "errors": problems,
+            "hint": "Update it with what is missing or wrong.",
+        }  # fmt: skip
+    return {
+        "kind": "extra_keys", "message": f"The schema does not have {', '.join(strict)}.", "errors": strict,
+        "hint": "It is ignored on reading, and dropped by the next write.",
+    }  # fmt: skip
+
+
+def _system_checks() -> Iterator[Finding]:
+    """Yield what Django's system checks say of agentstore: settings, declarations, connections."""
+    for found in run_checks():
+        if found.id is not None and found.id.startswith("agentstore."):
+            yield _from_check(found)
+
+
+def _from_check(found: CheckMessage) -> Finding:
+    return Finding(
+        kind="check", message=f"{found.msg} ({found.id})", hint=found.hint or "", problem=found.level >= ERROR
+    )
+
+
+def _labels() -> set[str]:
+    """Return the apps whose tables matter here."""
+    return {"agentstore", *(model._meta.app_label for model in all_entities())}
+
+
+def _unmade_migrations() -> Iterator[Finding]:
+    labels = _labels()
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    questioner = MigrationQuestioner(specified_apps=labels, dry_run=True)
+    detector = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps), questioner)
+    found = detector.changes(graph=loader.graph, trim_to_apps=labels, convert_apps=labels)
+    for label in sorted(found.keys() & labels):
+        changes = "; ".join(step.describe() for migration in found[label] for step in migration.operations)
+        yield Finding(
+            kind="migrations", message=f"{label}: its models changed since its last migration: {changes}",
+            hint=f"Run makemigrations {label}, then migrate.",
+        )  # fmt: skip
+
+
+def _unapplied_migrations(alias: str) -> Iterator[Finding]:
+    executor = MigrationExecutor(connections[alias])
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    names = [f"{step.app_label}.{step.name}" for step, _ in plan if step.app_label in _labels()]
+    if names:
+        yield Finding(
+            kind="migrations", message=f"Not applied to the database {alias!r}: {', '.join(names)}",
+            hint="Run migrate.",
+        )  # fmt: skip
+
+
+def _connection(connection: BaseDatabaseWrapper) -> Iterator[Finding]:
+    """Yield what only an open connection or this database's own options tell."""
+    where = f"DATABASES[{connection.alias!r}]"
+    if connection.vendor == "sqlite" and _defers(connection):
+        yield Finding(
+            kind="connection", problem=False,
+            message=f"{where}: a transaction takes SQLite's lock only with its first write.",
+            hint="Set OPTIONS = {'transaction_mode': 'IMMEDIATE', 'timeout': 20}: else two writers that both "
+            "read first end in 'database is locked'.",
+        )  # fmt: skip
+    version = getattr(connection, "pg_version", OLDEST_POSTGRES)
+    if version < OLDEST_POSTGRES:
+        yield Finding(
+            kind="connection", message=f"{where} is PostgreSQL {version // 10000}.",
+            hint=f"PostgreSQL {OLDEST_POSTGRES // 10000} is the oldest that agentstore supports.",
+        )  # fmt: skip
+
+
+def _defers(connection: BaseDatabaseWrapper) -> bool:
+    mode = connection.settings_dict.get("OPTIONS", {}).get("transaction_mode") or "DEFERRED"
+    return str(mode).upper() == "DEFERRED"
