@@ -16,7 +16,6 @@ from pydantic import BaseModel, Field, PlainSerializer, SecretStr
 
 from agentstore.core.models import StoreQuerySet
 from agentstore.entities import EntityModel, EntitySchema, UTCDateTime, checks
-from tests.ids import stable
 
 
 class Sound(EntitySchema):
@@ -243,7 +242,7 @@ def test_agentstore_E110(declare, option):
         Any,
         bytes,
     ],
-    ids=stable,
+    ids=str,
 )
 def test_agentstore_E111(declare, annotation):
     """An index on a type whose stored form has no order, or none that fits."""
@@ -252,7 +251,7 @@ def test_agentstore_E111(declare, annotation):
     assert [id for id in found if id != "agentstore.W101"] == ["agentstore.E111"]
 
 
-@pytest.mark.parametrize("annotation", [str, int, float, bool, date, UTCDateTime], ids=stable)
+@pytest.mark.parametrize("annotation", [str, int, float, bool, date, UTCDateTime], ids=str)
 @pytest.mark.parametrize("optional", [False, True])
 def test_types_that_can_be_indexed(declare, annotation, optional):
     given = schema(f=annotation | None if optional else annotation)
@@ -273,7 +272,7 @@ def test_agentstore_E113(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == ["agentstore.E113"]
 
 
-@pytest.mark.parametrize("limit", [0, 1, 10**12, lambda tenant: 5], ids=stable)
+@pytest.mark.parametrize("limit", [0, 1, 10**12, lambda tenant: 5], ids=str)
 def test_limits_that_are_allowed(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == []
 
