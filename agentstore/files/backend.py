@@ -10,7 +10,7 @@ from uuid import UUID
 
 from agentstore.core.values import JSONObject
 
-__all__ = ["Limits", "Refused", "Refusal", "Stored", "Write"]
+__all__ = ["Limits", "Refused", "Refusal", "Stored", "Text", "Write"]
 
 
 class Refusal(enum.Enum):
@@ -59,6 +59,15 @@ class Write:
     limits: Limits
     seen: int | None = None
     restored_from: int | None = None
+
+
+class Text(NamedTuple):
+    """A live file's content, and what tells which one it is."""
+
+    id: UUID
+    name: str
+    version: int
+    content: str
 
 
 class Stored(NamedTuple):

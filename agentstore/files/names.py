@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
@@ -27,6 +28,12 @@ def check_name(name: object) -> str:
     """
     if not isinstance(name, str):
         guards.refuse("name", f"A file name is text, found {type(name).__name__}.")
+    return _checked(name)
+
+
+@lru_cache(maxsize=4096)
+def _checked(name: str) -> str:
+    """Return a name in its stored form; what is refused is not remembered."""
     name = unicodedata.normalize("NFC", name)
     problem = _problem(name)
     if problem:
@@ -57,6 +64,7 @@ def _problem(name: str) -> str:
     return next((problem for wrong, problem in checks if wrong), "")
 
 
+@lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Return what is unique per agent: the name without the difference of capitals."""
     return unicodedata.normalize("NFC", name.casefold())

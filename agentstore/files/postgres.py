@@ -1,4 +1,4 @@
-"""The PostgreSQL back end of files: a write is one statement; all else is shared.
+"""The PostgreSQL back end of files: reading the content, and a write, are one statement each.
 
 A history CTE has two silent traps. An UPDATE that nothing reads may run before what it should
 follow: here every part reads ``written``. And an upsert loses versions when two first writes
@@ -19,6 +19,10 @@ from agentstore.files.portable import PortableFiles
 
 __all__ = ["PostgresFiles"]
 
+READ = """
+SELECT content FROM agentstore_agentfile
+WHERE tenant = %s AND agent = %s AND name_key = %s AND deleted_at IS NULL
+"""
 #: The largest version that the column holds; a number beyond it is just no file's version.
 MAX_INT = 2**31 - 1
 WRITE = """
@@ -67,6 +71,13 @@ SELECT w.id, w.name, w.version, w.created_at FROM written w
 
 class PostgresFiles(PortableFiles):
     """One agent's files; what is not overridden is shared with the portable back end."""
+
+    @translate_errors
+    def content(self, key: str) -> str | None:
+        with connections[self.alias].cursor() as cursor:
+            cursor.execute(READ, [self.tenant, self.agent, key])
+            row = cursor.fetchone()
+        return None if row is None else str(row[0])
 
     @translate_errors
     def write(self, write: Write) -> Stored | Refusal:

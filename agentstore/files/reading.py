@@ -14,7 +14,7 @@ from agentstore.core import errors, guards
 from agentstore.core.context import checked
 from agentstore.core.tenancy import check_agent, check_tenant
 from agentstore.core.values import JSONValue
-from agentstore.files.backend import Limits, Stored
+from agentstore.files.backend import Limits, Stored, Text
 from agentstore.files.diff import FileDiff, compare
 from agentstore.files.models import AgentFile
 from agentstore.files.names import check_name, name_key
@@ -127,12 +127,14 @@ class ReadingFiles:
             ValidationFailed: the name is no file name, the version no int, or its text was blanked out.
         """
         key = name_key(check_name(name))
-        found = self._files.read(key)
-        if found is None or version is None or found[0].version == check_version(version):
-            return None if found is None else found[1]
-        return self._version_content(found[0], version)
+        if version is None:
+            return self._files.content(key)
+        found, version = self._files.read(key), check_version(version)
+        if found is None or found.version == version:
+            return None if found is None else found.content
+        return self._version_content(found, version)
 
-    def _version_content(self, row: Stored, version: int) -> str | None:
+    def _version_content(self, row: Text, version: int) -> str | None:
         rows = self._files.versions(row.id).exclude(history_type="-").filter(version=version)
         found = self._files.fetch(rows.values_list("content", "redacted_at"))
         if found and found[0][1] is not None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import models
 
 from agentstore.core.storage import translate_errors
-from agentstore.files.backend import Stored
+from agentstore.files.backend import Stored, Text
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 
 __all__ = ["MARKER", "FileRows"]
@@ -46,10 +46,15 @@ class FileRows:
         return None if row is None else Stored._make(row)
 
     @translate_errors
-    def read(self, key: str) -> tuple[Stored, str] | None:
-        """Return the live file of that key and its content."""
-        row = self.live(key).values_list(*Stored._fields, "content").first()
-        return None if row is None else (Stored._make(row[:-1]), row[-1])
+    def read(self, key: str) -> Text | None:
+        """Return the content of the live file of that key."""
+        row = self.live(key).values_list(*Text._fields).first()
+        return None if row is None else Text._make(row)
+
+    @translate_errors
+    def content(self, key: str) -> str | None:
+        """Return the content of the live file of that key, and nothing else."""
+        return self.live(key).values_list("content", flat=True).first()
 
     @translate_errors
     def all(self) -> list[Stored]:

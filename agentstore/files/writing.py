@@ -13,7 +13,7 @@ from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
 from agentstore.core.values import new_id, now
-from agentstore.files.backend import Refusal, Stored, Write
+from agentstore.files.backend import Refusal, Stored, Text, Write
 from agentstore.files.models import AgentFile
 from agentstore.files.names import check_content, check_name, digest, name_key
 from agentstore.files.reading import ReadingFiles, check_version, to_info
@@ -135,11 +135,10 @@ class WritingFiles(ReadingFiles):
             found = self._files.read(key)
             if found is None:
                 raise self.not_found(name)
-            row, content = found
-            if expected is not None and row.version != expected:
-                raise self._stale(row, expected)
+            if expected is not None and found.version != expected:
+                raise self._stale(found, expected)
             try:
-                return self.write(row.name, change(content), expected_version=row.version, **who)
+                return self.write(found.name, change(found.content), expected_version=found.version, **who)
             except errors.Conflict:
                 continue
         raise self._busy(name)
@@ -207,7 +206,7 @@ class WritingFiles(ReadingFiles):
             transaction.on_commit(send, using=self._files.alias)
         return to_info(row, changed=True)
 
-    def _stale(self, row: Stored, expected: int) -> errors.Conflict:
+    def _stale(self, row: Stored | Text, expected: int) -> errors.Conflict:
         return errors.Conflict(
             f"{row.name} is at version {row.version}, not {expected}.",
             hint="Read it again and reapply your change.",

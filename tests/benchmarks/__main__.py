@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks.database import database, server
 
-NAMES = ("entities",)
+NAMES = ("entities", "files")
 
 
 def main() -> None:

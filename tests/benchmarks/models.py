@@ -5,6 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from agentstore.entities import EntityModel, EntitySchema, UTCDateTime
+from tests.benchmarks.stock import StockFile
+
+__all__ = ["FewReminders", "ManyReminders", "Reminder", "StockFile"]
 
 
 class ReminderData(EntitySchema):
