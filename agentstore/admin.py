@@ -14,13 +14,16 @@ from django.utils.module_loading import autodiscover_modules
 
 from agentstore.entities.admin import EntityAdmin
 from agentstore.entities.admin import register_missing as register_missing_entities
+from agentstore.files.admin import AgentFileAdmin
+from agentstore.files.admin import register_missing as register_missing_files
 
-__all__ = ["EntityAdmin", "register_missing"]
+__all__ = ["AgentFileAdmin", "EntityAdmin", "register_missing"]
 
 
 def register_missing(site: admin.AdminSite) -> None:
     """Register what no app has registered with ``site``."""
     register_missing_entities(site)
+    register_missing_files(site)
 
 
 def _is_importing() -> bool:

@@ -1,0 +1,59 @@
+"""Line ends, which a form can't carry: browsers send every one of them as CR LF. Pure Python."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+__all__ = ["as_browser_sends", "common_end", "fit", "lines_of"]
+
+_LINES = re.compile(r"([^\r\n]*)(\r\n|\r|\n)|([^\r\n]+)")
+#: Above so many lines between the first and the last change, frequent lines are not matched one by one.
+_MANY = 400
+
+
+def lines_of(text: str) -> list[tuple[str, str]]:
+    """Return (line, its end) of a text; CR LF, CR and LF end a line, as they do in a browser."""
+    return [(match[1] or match[3] or "", match[2] or "") for match in _LINES.finditer(text)]
+
+
+def as_browser_sends(text: str) -> str:
+    """Return a text with every line end as LF: what is left of it in a form."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def common_end(text: str) -> str:
+    """Return the line end that a text has most often; LF where there is none or a tie."""
+    counts = Counter(end for _, end in lines_of(text) if end)
+    return max(("\n", "\r\n", "\r"), key=lambda end: counts[end])
+
+
+def fit(posted: str, base: str) -> str:
+    """Return a posted text with the line ends of ``base``, which the form was filled with.
+
+    Lines that stand in both keep their end, changed lines too; added ones end as most lines do.
+    """
+    text = as_browser_sends(posted)
+    if text == as_browser_sends(base):
+        return base
+    old, new, usual = lines_of(base), lines_of(text), common_end(base)
+    ends = [usual if end else "" for _, end in new]
+    for here, there in _pairs([line for line, _ in old], [line for line, _ in new]):
+        if ends[there] and old[here][1]:
+            ends[there] = old[here][1]
+    return "".join(line + end for (line, _), end in zip(new, ends, strict=True))
+
+
+def _pairs(old: list[str], new: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield which line of ``old`` each line of ``new`` is, or took the place of."""
+    shortest = min(len(old), len(new))
+    head = next((n for n in range(shortest) if old[n] != new[n]), shortest)
+    tail = next((n for n in range(shortest - head) if old[-1 - n] != new[-1 - n]), shortest - head)
+    yield from ((n, n) for n in range(head))
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    matcher = difflib.SequenceMatcher(None, a, b, autojunk=len(a) + len(b) > _MANY)
+    for _, i, j, k, m in matcher.get_opcodes():
+        yield from zip(range(head + i, head + j), range(head + k, head + m), strict=False)
+    yield from ((len(old) - 1 - n, len(new) - 1 - n) for n in range(tail))
