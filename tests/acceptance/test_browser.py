@@ -1,0 +1,146 @@
+"""The editor and the restore page in a real browser: what it sends is not what was stored, and no byte changes."""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.urls import reverse
+
+from agentstore.files import FileStore
+from agentstore.files.models import AgentFile
+from tests.browser import text_of
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on the PATH"),
+]
+
+#: It starts with a newline, has CR LF lines and one with LF, blanks at an end, odd characters, no final newline.
+TEXT = "\n# Soul \r\n\r\nShort, warm sentences.\nNever promise\u00a0anything.  \r\nالسلام\u200f <b>&amp;</b>\r\nThe end"
+
+
+class Browser:
+    """One page of a Chromium, driven from a thread of its own: its event loop is not the ORM's."""
+
+    def __init__(self, base: str, pool: ThreadPoolExecutor) -> None:
+        self.base, self.pool = base, pool
+
+    def start(self):
+        self.playwright = sync_api.sync_playwright().start()
+        self.chromium = self.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        self.page = self.chromium.new_context(java_script_enabled=False, base_url=self.base).new_page()
+        self.page.set_default_timeout(20_000)
+
+    def stop(self):
+        self.chromium.close()
+        self.playwright.stop()
+
+    def do(self, steps):
+        """Run ``steps(page)`` in the browser's thread and return what it returns."""
+        return self.pool.submit(lambda: steps(self.page)).result(timeout=90)
+
+
+@pytest.fixture
+def browser(live_server):
+    """A browser without JavaScript: the pages must not need it."""
+    with ThreadPoolExecutor(1) as pool:
+        browser = Browser(live_server.url, pool)
+        pool.submit(browser.start).result(timeout=90)
+        try:
+            yield browser
+        finally:
+            pool.submit(browser.stop).result(timeout=90)
+
+
+def sign_in(page):
+    page.goto(reverse("admin:login"))
+    page.fill("#id_username", "admin")
+    page.fill("#id_password", "password")
+    page.click("input[type=submit]")
+
+
+@pytest.fixture
+def files(transactional_db, tenant, actor):
+    return FileStore(tenant, "bia", actor=actor)
+
+
+def address(name, file, *args):
+    obj = AgentFile.objects.get(name=file)
+    return reverse(f"admin:agentstore_agentfile_{name}", args=[obj.pk, *args])
+
+
+def test_save_keeps_every_byte_and_a_restore_brings_them_back(browser, admin_user, files):
+    """The whole story: an untouched save, one changed word, its difference, and the way back."""
+    files.write("SOUL.md", TEXT)
+    change, versions = address("change", "SOUL.md"), address("versions", "SOUL.md")
+
+    def save_untouched(page):
+        sign_in(page)
+        page.goto(change)
+        page.click("text=Save and continue editing")
+        return text_of(page.content())
+
+    assert "Nothing was changed, so no version was made." in browser.do(save_untouched)
+    assert files.info("SOUL.md").version == 1
+    assert files.read("SOUL.md") == TEXT
+
+    def change_one_word(page):
+        box = page.locator("textarea[name=content]")
+        box.fill(box.input_value().replace("warm", "kind"))
+        page.click("input[name=_save]")
+        page.goto(versions)
+        page.click("input[type=submit][value='Compare the two chosen versions']")
+        rows = page.locator("tr.as-add, tr.as-del")
+        return [rows.nth(n).inner_text() for n in range(rows.count())]
+
+    rows = browser.do(change_one_word)
+    assert len(rows) == 2
+    assert "warm" in rows[0]
+    assert "kind" in rows[1]
+    assert files.read("SOUL.md") == TEXT.replace("warm", "kind")
+
+    def restore(page):
+        page.goto(versions)
+        page.click("text=Restore…")
+        page.fill("#id_reason", "warm after all")
+        page.click("input[type=submit].default")
+        return text_of(page.content())
+
+    assert "Restored version 1 of SOUL.md as version 3." in browser.do(restore)
+    assert files.read("SOUL.md").encode() == TEXT.encode()
+    assert files.info("SOUL.md").restored_from == 1
+
+
+ODD = {
+    "leading newlines": "\n\n\nx\n",
+    "cr lf only": "a\r\nb\r\n",
+    "lone cr": "a\rb\rc",
+    "mixed": "a\r\nb\nc\rd\n\r\n",
+    "blanks": "  a  \n\t\n",
+    "white space only": " \n ",
+    "empty": "",
+    "byte order mark": "\ufeffa\u2028b\u0085c\u200b\u202ed\x0c\x0be\n",
+    "markup": "</textarea><script>alert(1)</script>&lt;&amp;\"'\n",
+}
+
+
+def test_an_untouched_form_changes_nothing_whatever_is_stored(browser, admin_user, files):
+    for name, text in ODD.items():
+        files.write(f"{name}.md", text)
+    addresses = {name: address("change", f"{name}.md") for name in ODD}
+
+    def save_all(page):
+        sign_in(page)
+        told = {}
+        for name, url in addresses.items():
+            page.goto(url)
+            page.click("input[name=_save]")
+            told[name] = "Nothing was changed, so no version was made." in text_of(page.content())
+        return told
+
+    assert browser.do(save_all) == dict.fromkeys(ODD, True)
+    assert {name: files.read(f"{name}.md") for name in ODD} == ODD
