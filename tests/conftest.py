@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,15 +33,6 @@ def django_db_modify_db_settings(
         config["HOST"] = cluster.host
         yield
         cluster.stop()
-
-
-#: What differs from process to process in a test's name: addresses, and ids made on import.
-_VOLATILE = re.compile(r" at 0x\w+|\b01[0-9a-f]{6}-?[0-9a-f-]*")
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Take out of a test's name what differs from process to process: parallel workers must agree."""
-    item._nodeid = _VOLATILE.sub("", item.nodeid)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
