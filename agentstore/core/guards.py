@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import to_json as encode
 
 from agentstore.core.errors import TooLarge, ValidationFailed
 from agentstore.core.values import JSONObject, JSONValue
@@ -24,6 +25,7 @@ __all__ = [
     "check_text",
     "dump_json",
     "encode_json",
+    "harmless",
     "parse_json",
     "printable",
     "to_json",
@@ -35,7 +37,8 @@ MAX_DEPTH = 64
 MAX_DIGITS = 4300
 _BOUND = 10**MAX_DIGITS
 _LONG = 2**63
-_HARMLESS = frozenset({str, float, bool, type(None)})
+_NUL = "\\u0000"
+_HARMLESS = frozenset({str, bool, type(None)})
 
 
 def refuse(path: str, problem: str, hint: str = "") -> NoReturn:
@@ -158,29 +161,38 @@ def encode_json(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[JSONValue
 def _plain_text(value: object, max_depth: int) -> str | None:
     """Return the text of harmless plain JSON; None where ``to_json`` has to look at every part.
 
-    The C encoder meets every character anyway: an escaped NUL, a refused NaN and a failed encoding
-    in its text tell that there is an offender, ``to_json`` then tells where.
+    The compiled encoder meets every character anyway: an escaped NUL and a failed encoding tell
+    that there is an offender, ``to_json`` then tells where.
     """
     if not _is_plain(value, max_depth):
         return None
     try:
-        text = _ENCODER.encode(value)
-        if not text.isascii():
-            text.encode()
-    except ValueError:
+        text = encode(value).decode()
+    except ValueError:  # a lone surrogate
         return None
-    return None if "\\u0000" in text else text
+    return None if _NUL in text else text
+
+
+def harmless(value: JSONValue, text: str, *, max_depth: int = MAX_DEPTH) -> bool:
+    """Tell whether JSON parsed from an encoder's ``text`` is surely within the guards."""
+    flat = text.count("{") + text.count("[") <= max_depth
+    return _NUL not in text and (flat or _is_plain(value, max_depth))
 
 
 def _is_plain(value: Any, left: int) -> bool:
     """Tell whether ``value`` is made of JSON's exact Python types, within the depth."""
     kind = type(value)
+    if kind is int or kind is float:
+        return -_LONG < value < _LONG
     if kind is not dict and kind is not list:
-        return kind in _HARMLESS or (kind is int and -_LONG < value < _LONG)
+        return kind in _HARMLESS
     if left < 1 or (kind is dict and not {*map(type, value)} <= {str}):
         return False
-    items = value.values() if kind is dict else value
-    return all(_is_plain(item, left - 1) for item in items if type(item) not in _HARMLESS)
+    # A plain loop: this runs over every document, and a generator costs more than its work.
+    for item in value.values() if kind is dict else value:
+        if type(item) not in _HARMLESS and not _is_plain(item, left - 1):
+            return False
+    return True
 
 
 def check_size(text: str, *, limit: int, what: str) -> None:

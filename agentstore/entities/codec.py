@@ -59,6 +59,7 @@ class Codec(Generic[S]):
         self.schema = schema
         self.name = name
         self.indexed = tuple(indexed)
+        self._validator = schema.__pydantic_validator__
 
     @functools.cached_property
     def fields(self) -> dict[str, SchemaField]:
@@ -100,18 +101,18 @@ class Codec(Generic[S]):
             TooLarge: with its defaults it is over ``max_bytes``.
         """
         try:
-            instance = self.schema.model_validate_json(text)
+            instance = self._validator.validate_json(text)
         except ValidationError as error:
             self._refuse(flat_errors(error))
         return instance, self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
 
     def dump(self, instance: S, *, max_bytes: int, max_depth: int) -> Document:
         """Return the full document of ``instance``, checked to decode to an equal instance."""
-        document, text = guards.encode_json(self._plain(instance), max_depth=max_depth)
+        document, text = self._document(instance, max_depth)
         guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
         self._check_indexed(document)
         try:
-            again: S | None = self.schema.model_validate_json(text)
+            again: S | None = self._validator.validate_json(text)
         except ValidationError:
             again = None
         if again != instance:
@@ -120,6 +121,19 @@ class Codec(Generic[S]):
                 hint="Each field must decode from its own JSON form; check aliases, excluded fields and serializers.",
             )
         return Document(document, text)
+
+    def _document(self, instance: S, max_depth: int) -> tuple[JSONObject, str]:
+        """Return the guarded document and its text: by the compiled encoder where that is enough."""
+        try:
+            encoded = self.schema.__pydantic_serializer__.to_json(
+                instance, by_alias=True, round_trip=True, warnings=False
+            )
+            text, document = encoded.decode(), from_json(encoded, allow_inf_nan=False)
+        except ValueError:  # a value that JSON can't hold: the guards tell which
+            text, document = "", None
+        if document is not None and guards.harmless(document, text, max_depth=max_depth):
+            return document, text
+        return guards.encode_json(self._plain(instance), max_depth=max_depth)
 
     @staticmethod
     def _plain(instance: BaseModel) -> JSONObject:
@@ -132,7 +146,7 @@ class Codec(Generic[S]):
         """
         raw = _parse(text)
         try:
-            return self.schema.model_validate_json(text, extra="ignore"), raw, {}
+            return self._validator.validate_json(text, extra="ignore"), raw, {}
         except ValidationError as error:
             return None, raw, flat_errors(error)
 
@@ -171,13 +185,13 @@ class Codec(Generic[S]):
     def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
         text = guards.dump_json(merged)
         try:
-            return self.schema.model_validate_json(text)
+            return self._validator.validate_json(text)
         except ValidationError as error:
             # Unknown keys inside values that the caller did not send are drift, not the caller's.
             own = [e for e in error.errors() if e["type"] != "extra_forbidden" or e["loc"][0] in patch]
             if own:
                 self._refuse(flat_errors(error, only=own))
-        return self.schema.model_validate_json(text, extra="ignore")
+        return self._validator.validate_json(text, extra="ignore")
 
     def check_keys(self, keys: Iterable[str], where: str) -> None:
         """Raise ``ValidationFailed`` for keys that the schema does not have, naming the closest."""

@@ -10,7 +10,17 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, DateTimeField, Expression, F, Func, IntegerField, UUIDField, Value
+from django.db.models import (
+    BooleanField,
+    DateTimeField,
+    Expression,
+    F,
+    Field,
+    Func,
+    IntegerField,
+    UUIDField,
+    Value,
+)
 from django.db.models.expressions import OrderBy
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -26,7 +36,11 @@ _COMPARISONS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
 _SLOT = re.compile(r"\{(\d+)\}")
 # Making a field object costs more than all the rest of an expression; they hold no state.
 _BOOLEAN = BooleanField()
-_COLUMN_TYPES = {"id": UUIDField(), "integer": IntegerField(), "time": DateTimeField()}
+_COLUMN_TYPES: dict[str, Field[Any, Any]] = {
+    "id": UUIDField(),
+    "integer": IntegerField(),
+    "time": DateTimeField(),
+}
 
 
 class Condition(Func):
@@ -94,7 +108,9 @@ def _kind(value: JSONValue) -> str:
 def contains(document: JSONValue) -> Condition:
     """Tell whether ``data @> document`` holds."""
     text = guards.dump_json(document)
-    return Condition("({0} @> {1})", F("data"), Operand(text, text, "::jsonb"), sqlite="AGENTSTORE_CONTAINS({0}, {1})")
+    return Condition(
+        "({0} @> {1})", F("data"), Operand(text, text, "::jsonb"), sqlite="AGENTSTORE_CONTAINS({0}, {1})"
+    )
 
 
 def has_value(field: str, kind: str, *, negate: bool = False) -> Condition:
@@ -178,9 +194,7 @@ def _contains(clause: Clause) -> Condition:
 def _icontains(clause: Clause) -> Condition:
     capitals, small = fold_alphabets()
     # ``lower`` under COLLATE "C" folds ASCII; the rest is translated only where there is a rest.
-    folded = (
-        "CASE WHEN octet_length({0}) = char_length({0}) THEN lower({0}) ELSE translate(lower({0}), {1}, {2}) END"
-    )
+    folded = "CASE WHEN octet_length({0}) = char_length({0}) THEN lower({0}) ELSE translate(lower({0}), {1}, {2}) END"
     return Condition(
         f"(strpos({folded}, {{3}}) > 0)",
         _value(clause.field, "text"),
@@ -266,7 +280,9 @@ def ordering(order: Order) -> list[OrderBy]:
     return [key.desc() if order.descending else key.asc() for key in keys]
 
 
-def after(order: Order, *, value: JSONValue, created_at: datetime, updated_at: datetime, id: UUID) -> Condition:
+def after(
+    order: Order, *, value: JSONValue, created_at: datetime, updated_at: datetime, id: UUID
+) -> Condition:
     """Return the condition for rows behind a position; ``value`` is None behind the rows with one."""
     place: list[tuple[Any, Any]] = []
     if order.kind and value is not None:

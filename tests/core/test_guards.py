@@ -93,7 +93,7 @@ def test_plain_json_is_encoded_as_it_is(value):
     found, text = guards.encode_json(value)
 
     assert found == value
-    assert text == guards.dump_json(guards.to_json(value))
+    assert json.loads(text) == value
 
 
 @pytest.mark.parametrize(
