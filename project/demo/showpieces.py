@@ -7,7 +7,6 @@ from typing import Any
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.codec import Codec
-from agentstore.entities.store import EntityStore
 from project.companies import TANNHOLLOW
 from project.demo.timeline import Life
 from project.desk.models import Order, Reminder
@@ -32,15 +31,6 @@ class EarlierReminder(EntitySchema):
     due_at: UTCDateTime
     done: bool = False
     channel: str = "email"
-
-
-class EarlierStore(EntityStore[Any]):
-    """The store of reminders as an earlier release of this project had it."""
-
-    @property
-    def codec(self) -> Codec[Any]:
-        """The codec of the earlier schema."""
-        return Codec(EarlierReminder, "reminders", ())
 
 
 def showpieces(tenant: str, now: datetime) -> list[Life]:
@@ -92,5 +82,6 @@ def earlier_reminder(now: datetime) -> Life:
     """Return a reminder whose channel is no longer allowed."""
     due = (now + timedelta(days=2)).replace(hour=10, minute=0, second=0, microsecond=0)
     data = {"text": EARLIER_TEXT, "due_at": due.isoformat(), "channel": "fax"}
-    store = EarlierStore(Reminder, TANNHOLLOW)
+    store = Reminder.store(TANNHOLLOW)
+    store.codec = Codec(EarlierReminder, "reminders", ())  # as an earlier release of this project had it
     return Life(store).add(now - timedelta(days=5), "create", "agent:customs", data=data)
