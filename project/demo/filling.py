@@ -11,14 +11,20 @@ from django.utils import timezone
 from agentstore import acting
 from agentstore.core.models import AuditEntry
 from agentstore.core.values import clock_at
-from project.companies import KESTERLY
+from project.companies import BRIGHTQUILL, KESTERLY, TANNHOLLOW
+from project.demo.agents import concierge, recall
 from project.demo.airports import airports
+from project.demo.bia import bia
+from project.demo.edits import tell_files
 from project.demo.lives import Author
 from project.demo.showpieces import showpieces
 from project.demo.timeline import tell
 from project.reference.models import Airport
 
 __all__ = ["fill"]
+
+#: Whose agent has files, and their pasts.
+FILES = {TANNHOLLOW: bia, BRIGHTQUILL: recall, KESTERLY: concierge}
 
 
 @transaction.atomic
@@ -29,7 +35,8 @@ def fill(tenant: str) -> int:
     now = timezone.localtime()
     lives = [*Author(tenant, now).lives(), *showpieces(tenant, now)]
     rng = random.Random(tenant)  # noqa: S311 - names runs, guards nothing
-    return tell(lives, until=now, rng=rng) + _fill_reference(tenant, now)
+    changes = tell(lives, until=now, rng=rng) + tell_files(tenant, FILES[tenant](), now=now)
+    return changes + _fill_reference(tenant, now)
 
 
 def _fill_reference(tenant: str, now: datetime) -> int:
