@@ -82,7 +82,6 @@ def field(annotation, **options):
         (Literal["a", None], "text", True, True, True),
         (None, "mixed", True, False, False),
     ],
-    ids=str,
 )
 def test_kinds(annotation, kind, nullable, orderable, indexable):
     found = field(annotation)
@@ -137,7 +136,6 @@ def test_titles_descriptions_and_requirement():
         (Literal["a"], {}, b'"a"', b'"b"'),
         (Annotated[int, BeforeValidator(int), PlainSerializer(str)], {"ge": 5}, b'"1"', b'"x"'),
     ],
-    ids=str,
 )
 def test_operands_are_held_to_the_type_without_its_constraints(annotation, options, good, bad):
     adapter = field(annotation, **options).adapter

@@ -146,7 +146,7 @@ class BadText:
 
 
 @pytest.mark.parametrize(
-    "junk", [None, [], 5, "text", b"", object(), {}, {1: 2}, Broken(), changed(origin=BadText())], ids=str
+    "junk", [None, [], 5, "text", b"", object(), {}, {1: 2}, Broken(), changed(origin=BadText())],
 )  # fmt: skip
 def test_junk_has_an_issue_and_raises_nothing(junk):
     assert isinstance(shape_issue(junk), str)

@@ -144,7 +144,8 @@ class Unprintable:
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [(0, 0), (3, 3), (10**30, 10**30), (math.inf, math.inf), (Index(), 4)], ids=str
+    ("limit", "expected"),
+    [(0, 0), (3, 3), (10**30, 10**30), (math.inf, math.inf), (Index(), 4)],
 )
 def test_a_limit_is_a_non_negative_int_or_infinity(limit, expected):
     assert resolve_find_limit(limit) == expected
