@@ -36,7 +36,9 @@ ON_ROWS = {
         "negative_data_rejection": {"expected-statuses": ["4xx"]},
     },
 }
-BUDGET = {"deadline": None, "derandomize": True, "suppress_health_check": list(hypothesis.HealthCheck)}
+BUDGET = hypothesis.settings(
+    deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck), stateful_step_count=6
+)
 
 
 def demo(config):
@@ -62,7 +64,7 @@ def admin(db):
 
 
 @schema.parametrize()
-@hypothesis.settings(**BUDGET)
+@BUDGET
 def test_api_and_document_agree(case, admin):
     case.call_and_validate()
 
@@ -75,9 +77,7 @@ def test_api_and_document_agree_on_rows_that_are_there(admin):
         def after_call(self, response, case):
             seen[case.method, response.status_code] += 1
 
-    run_state_machine_as_test(
-        Machine, settings=hypothesis.settings(max_examples=30, stateful_step_count=6, **BUDGET)
-    )
+    run_state_machine_as_test(Machine, settings=hypothesis.settings(BUDGET, max_examples=30))
 
     assert seen["POST", 201] > 10
     assert seen["GET", 200] > 5

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from typing import Annotated
 
 import jsonschema
 import pytest
 from django.core.management import call_command
-from django.urls import resolve
+from django.urls import include, path, resolve
 from drf_spectacular.generators import SchemaGenerator
 from pydantic import Field, computed_field
 
+from agentstore.core.openapi import StoreAutoSchema
 from agentstore.entities import EntitySchema
 from agentstore.entities import api as entities_api
 from agentstore.entities.components import components_of, filter_parameters, orderable, prefix_of
@@ -160,6 +162,23 @@ def test_throttled_views_document_429(document, monkeypatch):
     assert "429" not in operations(document)["get", "/api/entities/tasks/"]["responses"]
 
 
+def test_an_api_below_a_variable_prefix_is_described():
+    patterns = [path("<slug:org>/api/", include("agentstore.urls"))]
+
+    below = SchemaGenerator(patterns=patterns).get_schema(request=None, public=True)
+
+    operation = below["paths"]["/{org}/api/entities/tasks/{id}/"]["get"]
+    assert [(p["name"], p["schema"]) for p in operation["parameters"] if p["in"] == "path"] == [
+        ("org", {"type": "string"}),
+        ("id", {"type": "string", "format": "uuid"}),
+    ]
+
+
+def test_a_view_must_say_what_it_does():
+    with pytest.raises(NotImplementedError):
+        StoreAutoSchema().operation()
+
+
 # --- parameters -----------------------------------------------------------------------------
 
 
@@ -193,6 +212,22 @@ def test_of_fields_without_an_index_only_equality_is_listed():
 
     assert "n" in found
     assert "n__gt" not in found
+
+
+class Split(EntitySchema):
+    number: Annotated[int, Field(ge=10)] | Annotated[int, Field(le=-10)] = 10
+    limit: int = 0
+
+
+def test_a_field_that_one_schema_can_not_describe_is_not_listed():
+    assert "number" not in parameters(declared("splits", Split))
+
+
+def test_a_field_named_like_a_control_is_listed_with_its_operator():
+    found = parameters(declared("splits", Split))
+
+    assert "limit__eq" in found
+    assert "limit" not in found
 
 
 @pytest.mark.django_db
