@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["MAX_DIFF_LINES", "DiffLine", "FileDiff", "Hunk", "compare", "split_lines"]
+__all__ = ["MAX_DIFF_LINES", "DiffLine", "FileDiff", "Hunk", "compare", "count_lines", "split_lines"]
 
 #: Above this many changed-or-context lines a diff is not built: offer both texts instead.
 MAX_DIFF_LINES = 4000
@@ -105,14 +105,23 @@ def compare(
     """Return the differences with ``context`` equal lines around; a gap of one line is shown."""
     before, after = split_lines(old), split_lines(new)
     opcodes = _opcodes(before, after, MAX_WORK)
-    removed = sum(b - a for tag, a, b, _, _ in opcodes if tag != "equal")
-    added = sum(d - c for tag, _, _, c, d in opcodes if tag != "equal")
+    added, removed = _counts(opcodes)
     labels = {"old_label": old_label, "new_label": new_label, "added": added, "removed": removed}
     if added + removed > MAX_DIFF_LINES:
         return FileDiff(**labels, too_large=True)  # type: ignore[arg-type]
     hunks, hidden = _hunks(opcodes, before, after, context)
     only_ends = old != new and [_cut(line)[0] for line in before] == [_cut(line)[0] for line in after]
     return FileDiff(**labels, hunks=hunks, hidden_after=hidden, only_line_ends=only_ends)  # type: ignore[arg-type]
+
+
+def count_lines(old: str, new: str) -> tuple[int, int]:
+    """Return how many lines ``compare`` tells as added, and how many as removed."""
+    return _counts(_opcodes(split_lines(old), split_lines(new), MAX_WORK))
+
+
+def _counts(opcodes: Sequence[Opcode]) -> tuple[int, int]:
+    changed = [code for code in opcodes if code[0] != "equal"]
+    return sum(d - c for _, _, _, c, d in changed), sum(b - a for _, a, b, _, _ in changed)
 
 
 def _opcodes(before: list[str], after: list[str], limit: int) -> list[Opcode]:
@@ -207,13 +216,11 @@ class Budget:
 
 
 def _changed(gone: list[str], come: list[str], old: int, new: int, budget: Budget) -> list[DiffLine]:
-    """Mark the words that differ where as many lines went as came; whole lines otherwise."""
+    """Mark the words that differ in lines that stand for each other: the first for the first, and so on."""
     before, after = [_cut(line)[0] for line in gone], [_cut(line)[0] for line in come]
-    if len(gone) == len(come):
-        pairs = [_marked(a, b, budget) for a, b in zip(before, after, strict=True)]
-        left, right = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    else:
-        left, right = [[(text, False)] for text in before], [[(text, False)] for text in after]
+    pairs = [_marked(a, b, budget) for a, b in zip(before, after, strict=False)]
+    left = [pair[0] for pair in pairs] + [[(text, False)] for text in before[len(pairs) :]]
+    right = [pair[1] for pair in pairs] + [[(text, False)] for text in after[len(pairs) :]]
     minus = [
         DiffLine(sign="-", old=old + n + 1, new=None, spans=spans, ending=_cut(gone[n])[1])
         for n, spans in enumerate(left)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agentstore.files.admin.unusual import badge, visible
-from agentstore.files.diff import DiffLine, FileDiff, compare, split_lines
+from agentstore.files.diff import DiffLine, FileDiff, compare, count_lines
 
 __all__ = ["LineCounter", "Shown", "lines_text", "show_diff"]
 
@@ -101,21 +100,9 @@ def _text(line: DiffLine, *, ends: bool) -> SafeString:
 class LineCounter:
     """Counts lines that come and go in many pairs of texts, as long as that stays quick."""
 
-    budget: int = field(default=200_000)
+    budget: int = field(default=500_000)
 
     def count(self, old: str, new: str) -> tuple[int, int] | None:
-        """Return (added, removed); None where so many lines changed that counting would take long."""
-        before, after = split_lines(old), split_lines(new)
-        shortest = min(len(before), len(after))
-        head = next((n for n in range(shortest) if before[n] != after[n]), shortest)
-        before, after = before[head:], after[head:]
-        shortest -= head
-        tail = next((n for n in range(shortest) if before[-1 - n] != after[-1 - n]), shortest)
-        before, after = before[: len(before) - tail], after[: len(after) - tail]
-        if not before or not after:
-            return len(after), len(before)
-        self.budget -= len(before) + len(after)
-        if self.budget < 0:
-            return None
-        same = sum(block.size for block in difflib.SequenceMatcher(None, before, after).get_matching_blocks())
-        return len(after) - same, len(before) - same
+        """Return (added, removed); None where there are so many lines that counting would take long."""
+        self.budget -= old.count("\n") + new.count("\n")
+        return count_lines(old, new) if self.budget >= 0 else None
