@@ -33,6 +33,6 @@ def _is_importing() -> bool:
     return any(spec.name != __name__ and getattr(spec, "_initializing", False) for spec in specs if spec)
 
 
-if not _is_importing():
+if not _is_importing():  # pragma: no branch
     autodiscover_modules("admin", register_to=admin.site)
     register_missing(admin.site)

@@ -7,6 +7,8 @@ from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.db.models import JSONField, Value
 from django.utils import timezone
 
+from agentstore.core.models import AuditEntry
+from agentstore.entities.store import EntityStore
 from tests.browser import buttons, read_form, text_of
 from tests.entities.admin_pages import OnlyAcme, access, messages_of, opened, save, url
 from tests.testapp.models import Odd, Small, Task
@@ -398,8 +400,6 @@ def test_your_own_other_tab_is_told_as_that(admin_client, store, row):
 
 
 def test_a_race_between_reading_and_writing_is_told_as_stale(admin_client, store, row, monkeypatch):
-    from agentstore.entities.store import EntityStore
-
     posted = opened(admin_client, row, text="My text")
     update = EntityStore.update
 
@@ -448,3 +448,54 @@ def test_a_script_in_what_they_saved_is_inert(admin_client, store, row):
 
     assert not any(f"<script>{number}" in page for number in "123")
     assert "&lt;script&gt;1" in page and "&lt;script&gt;2" in page and "&lt;script&gt;3" in page
+
+
+def test_a_text_that_means_the_same_value_is_no_change(admin_client, store, row):
+    store.update(row.id, {"score": 1.5})
+
+    response = save(admin_client, row, opened(admin_client, row, score="1.50"))
+
+    assert messages_of(response) == ["Nothing was changed, so nothing was saved."]
+    assert store.get(row.id).version == 2
+
+
+def test_save_and_add_another_leads_to_an_empty_form(admin_client, row):
+    response = save(admin_client, row, opened(admin_client, row, text="Call Cy"), "_addanother")
+
+    assert response.url == url("add")
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_row_purged_while_its_page_is_made_is_not_found(admin_client, row, monkeypatch, method):
+    monkeypatch.setattr(EntityStore, "get", lambda *args, **kwargs: None)
+    monkeypatch.setattr(EntityStore, "get_deleted", lambda *args, **kwargs: None)
+
+    response = getattr(admin_client, method)(url("change", row.id), {"version": "1"})
+
+    assert "doesn’t exist" in messages_of(response)[0]
+
+
+def test_a_save_of_another_day_is_told_with_its_date(admin_client, store, row, stale):
+    AuditEntry._base_manager.filter(version=2).update(at="2026-11-02T10:00:00Z")
+
+    assert "saved version 2 at 2 Nov 2026, 11:00" in text_of(save(admin_client, row, stale).content.decode())
+
+
+def test_without_an_audit_the_notice_says_what_it_knows(admin_client, row, stale):
+    AuditEntry._base_manager.all().delete()
+
+    words = text_of(save(admin_client, row, stale).content.decode())
+
+    assert "Somebody saved version 2." in words
+    assert "Changed by both of you: Text, Due at, Channel, Tags." in words
+
+
+def test_a_field_that_was_not_there_before_is_theirs(admin_client, store, row, spoil):
+    spoil({key: value for key, value in row.raw.items() if key != "channel"}, row)
+    posted = opened(admin_client, row, text="My text")
+    AuditEntry._base_manager.filter(row_id=row.id).update(
+        patch={key: value for key, value in row.raw.items() if key != "channel"}
+    )
+    store.update(row.id, {"channel": "call"})
+
+    assert "Changed by agent:bia only: Channel." in text_of(save(admin_client, row, posted).content.decode())

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from agentstore.core.models import AuditEntry
 from tests.browser import text_of
 from tests.entities.admin_pages import OnlyAcme, access, grant, messages_of, url
-from tests.testapp.models import Odd, Plain, Task
+from tests.testapp.models import Odd, Plain, Small, Task
 
 
 @pytest.fixture
@@ -234,3 +234,15 @@ def test_odd_values_are_told_too(admin_client, tenant, db):
 
     assert "amount: empty → 2450.00" in change
     assert 'anything: empty → [1, {"x": true}]' in change
+
+
+def test_a_row_of_nothing_is_told_as_empty(admin_client, tenant, db):
+    row = Small.store(tenant).create({})
+
+    assert told(admin_client, row, Small)[1] == ["Created empty"]
+
+
+def test_values_before_that_nobody_knows_are_left_out(admin_client, store, row):
+    AuditEntry._base_manager.filter(version=1).delete()
+
+    assert told(admin_client, row)[1][-1] == "Changed text: → Call Cy due_at: → 2 Dec 2026, 10:00"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.contrib.admin.models import CHANGE, DELETION, LogEntry
 
+from agentstore.core import errors
 from agentstore.entities.admin import removing
+from agentstore.entities.store import EntityStore
 from tests.browser import buttons, read_form, text_of
 from tests.entities.admin_pages import NoWrites, OnlyAcme, access, grant, messages_of, url
 from tests.testapp.models import Small, Task
@@ -328,3 +330,21 @@ def test_a_form_without_its_token_is_refused(admin_user, row, client):
 
     assert strict.post(url("delete", row.id)).status_code == 403
     assert strict.post(url("change", row.id), {"version": "1"}).status_code == 403
+
+
+def test_rows_that_others_removed_in_the_same_moment_are_not_counted(admin_client, store, row, monkeypatch):
+    def purged(*args, **kwargs):
+        raise errors.NotFound("gone")
+
+    monkeypatch.setattr(EntityStore, "delete", lambda *args, **kwargs: False)
+    monkeypatch.setattr(EntityStore, "undelete", purged)
+    gone = store.create({"text": "b"})
+    Task._base_manager.filter(pk=gone.id).update(deleted_at=gone.created_at)
+
+    one = admin_client.post(url("delete", row.id), {"version": "1"})
+    many = choose(admin_client, "delete_selected", [row], post="yes")
+    back = choose(admin_client, "undelete_selected", [gone], post="yes", deleted=True)
+
+    assert "doesn’t exist" in messages_of(one)[0]
+    assert messages_of(many) == messages_of(back) == messages_of(one)  # nothing was said since
+    assert not LogEntry.objects.exists()

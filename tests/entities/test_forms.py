@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
 import pytest
 from django.template.loader import render_to_string
@@ -15,7 +16,7 @@ from pydantic import Field
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.forms import SchemaForm
 from tests.browser import read_form
-from tests.testapp.models import Odd, TaskData
+from tests.testapp.models import Line, Odd, TaskData
 
 TASK: dict[str, Any] = {
     "text": "Call Bo",
@@ -334,3 +335,61 @@ def test_changing_one_field_leaves_the_others_to_the_digit(moment, amount, note)
     form = edited(document, schema=Money, note="another note")
 
     assert set(form.changes.patch) <= {"note"}
+
+
+class Tag(StrEnum):
+    RED = "red"
+
+
+class Odd_(EntitySchema):
+    key: int = Field(default=0, alias="a-b")
+
+
+class Rest(EntitySchema):
+    numbers: list[int] = []
+    colours: list[Tag] = []
+    mixed: list[int | str] = []
+    truth: Literal[True] = True
+    strange: Annotated[Odd_ | None, "mark"] = None
+    place: Annotated[Line | None, "mark"] = None
+    thing: str = "a\0b"
+    made: list[str] = Field(default_factory=list)
+    marked: list[Annotated[Line, "mark"]] = []
+
+
+def test_the_rarer_types_have_widgets_too():
+    kinds = {field.path: field.shape.kind for field in SchemaForm(Rest)}
+
+    assert kinds == {
+        "numbers": "lines", "colours": "lines", "mixed": "json", "truth": "boolean", "strange": "json",
+        "place": "group", "thing": "text", "made": "lines", "marked": "table",
+    }  # fmt: skip
+
+
+def test_numbers_stand_one_per_line():
+    form = edited({"numbers": [1, 20]}, schema=Rest, numbers="1\r\n20\r\n300")
+
+    assert form.changes.patch == {"numbers": [1, 20, 300]}
+    assert SchemaForm(Rest, {"numbers": [1, True]})["numbers"].shape.kind == "json"
+
+
+def test_lines_that_were_posted_count_though_the_value_is_shown_as_json_now():
+    """The value became one that lines can't show while the form was open."""
+    posted = shown(TaskData, TASK, tags="piano\r\nmine")
+
+    form = SchemaForm(TaskData, {**TASK, "tags": ["two\nlines"]}, posted)
+
+    assert form["tags"].shape.kind == "lines"
+    assert form.changes.patch == {"tags": ["piano", "mine"]}
+
+
+def test_errors_of_a_whole_group_or_table_stand_above_it():
+    form = SchemaForm(TaskData, TASK)
+
+    form.attach(
+        {"address": ["not there"], "lines": ["too many"], "lines.9.sku": ["gone"], "ghost.x": ["odd"]}
+    )
+
+    assert form["address"].errors == ["not there"]
+    assert form["lines"].errors == ["too many", "9.sku: gone"]
+    assert form.errors == ["ghost.x: odd"]

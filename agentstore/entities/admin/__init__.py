@@ -7,14 +7,14 @@ from typing import Any
 from django.contrib import admin
 from django.urls import URLPattern, path
 
-from agentstore.entities.admin.history import HistoryAdmin
+from agentstore.entities.admin.transfer import TransferAdmin
 from agentstore.entities.base import EntityModel
 from agentstore.entities.registry import all_entities
 
 __all__ = ["EntityAdmin", "register_missing"]
 
 
-class EntityAdmin(HistoryAdmin):
+class EntityAdmin(TransferAdmin):
     """List, form, history, delete and undelete of an entity's rows; every change goes through its store.
 
     A subclass may set ``list_display``, ``list_filter``, ``multiline`` (text fields with room for
@@ -26,19 +26,17 @@ class EntityAdmin(HistoryAdmin):
         self.capability = self.capability or f"entities.{model.entity.name}"
 
     def get_urls(self) -> list[URLPattern]:
-        """Return the admin's own addresses, and those of versions and of undelete."""
+        """Return the admin's own addresses, and those of import, export, versions and undelete."""
         prefix = f"{self.opts.app_label}_{self.opts.model_name}"
+        pages: dict[str, tuple[str, Any]] = {
+            "import": ("import/", self.import_view),
+            "export": ("export/", self.export_view),
+            "version": ("<path:object_id>/versions/<int:version>/", self.version_view),
+            "undelete": ("<path:object_id>/undelete/", self.undelete_view),
+        }
         own = [
-            path(
-                "<path:object_id>/versions/<int:version>/",
-                self.admin_site.admin_view(self.version_view),
-                name=f"{prefix}_version",
-            ),
-            path(
-                "<path:object_id>/undelete/",
-                self.admin_site.admin_view(self.undelete_view),
-                name=f"{prefix}_undelete",
-            ),
+            path(route, self.admin_site.admin_view(view), name=f"{prefix}_{name}")
+            for name, (route, view) in pages.items()
         ]
         return [*own, *super().get_urls()]
 

@@ -35,6 +35,7 @@ class TenantField:
     value: str
     choices: Sequence[tuple[str, str]]
     typed: bool
+    help: str = ""
     errors: list[str] = field(default_factory=list)
 
 
@@ -51,26 +52,30 @@ class EditingAdmin(FormPages):
             raise PermissionDenied
         posted = request.POST if request.method == "POST" else None
         form = SchemaForm(self.model.Schema, posted=posted, multiline=self.multiline)
-        tenant = self._tenant_field(request)
+        tenant = self.tenant_field(request)
         if posted is not None:
             row = self._create(request, form, tenant)
             if row is not None:
                 return self._created(request, row)
         return self.form_page(request, form, None, {"tenant_field": tenant})
 
-    def _tenant_field(self, request: HttpRequest) -> TenantField:
+    def tenant_field(self, request: HttpRequest) -> TenantField:
+        """Return the field for the tenant: what was posted, else the one that the list shows."""
         tenants = self.tenants(request)
         filters = parse_qs(request.GET.get("_changelist_filters", ""))
-        value = request.POST.get(TENANT, filters.get(TENANT, [""])[0])
+        given = request.POST or request.GET
+        value = given.get(TENANT, filters.get(TENANT, [""])[0])
+        words = _("Whom the row belongs to. It can’t be changed later.")
         if tenants is None:
-            return TenantField(value=value, choices=self.offered_tenants(request)[0], typed=True)
+            offered = self.offered_tenants(request)[0]
+            return TenantField(value=value, choices=offered, typed=True, help=words)
         choices = sorted(((t, self.label(t)) for t in tenants), key=lambda pair: pair[1].casefold())
-        return TenantField(value=value, choices=choices, typed=False)
+        return TenantField(value=value, choices=choices, typed=False, help=words)
 
     def _create(self, request: HttpRequest, form: SchemaForm, tenant: TenantField) -> EntityRow[Any] | None:
         """Return the new row, or None with the errors in ``form`` and ``tenant``."""
         data = form.changes.patch
-        if not self._is_allowed(request, tenant) or form.error_count:
+        if not self.may_add_to(request, tenant) or form.error_count:
             return None
         try:
             store = self.store(request, tenant.value)
@@ -79,7 +84,8 @@ class EditingAdmin(FormPages):
             self.explain(form, error, tenant.value)
         return None
 
-    def _is_allowed(self, request: HttpRequest, tenant: TenantField) -> bool:
+    def may_add_to(self, request: HttpRequest, tenant: TenantField) -> bool:
+        """Tell whether rows may be added for the tenant, with the reason in the field if not."""
         try:
             check_tenant(tenant.value)
         except errors.ValidationFailed as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -77,16 +78,16 @@ class TenantFilter(SimpleListFilter):
         return super().choices(changelist)
 
 
-class FieldFilter(SimpleListFilter):
+class FieldFilter(SimpleListFilter, ABC):
     """One declared index; ``filters`` maps each choice to a filter in the store's syntax."""
 
     shape: Shape
     title: Any = ""
     parameter_name = ""
 
+    @abstractmethod
     def filters(self) -> dict[str, tuple[str, JSONObject]]:
         """Return what can be chosen: value -> (label, filter)."""
-        raise NotImplementedError
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         found = {value: label for value, (label, _filter) in self.filters().items()}

@@ -29,17 +29,18 @@ class RowAdmin(ListingAdmin):
 
     def row_url(self, request: HttpRequest, name: str, obj: Any, *args: object) -> str:
         """Return the address of one of a row's pages, from which the list is found again as it was."""
-        return self._preserving(request, self.url(name, obj.pk, *args))
+        return self.preserving(request, self.url(name, obj.pk, *args))
 
     def list_url(self, request: HttpRequest) -> str:
         """Return the address of the list, with the filters from which the user came."""
-        return self._preserving(request, self.url("changelist"))
+        return self.preserving(request, self.url("changelist"))
 
     def add_url(self, request: HttpRequest) -> str:
         """Return the address of the add form."""
-        return self._preserving(request, self.url("add"))
+        return self.preserving(request, self.url("add"))
 
-    def _preserving(self, request: HttpRequest, url: str) -> str:
+    def preserving(self, request: HttpRequest, url: str) -> str:
+        """Return an address from which the list is found again as it was."""
         preserved: dict[str, Any] = {
             "preserved_filters": self.get_preserved_filters(request),
             "opts": self.opts,

@@ -50,11 +50,9 @@ class Notice:
     @property
     def when(self) -> SafeString | str:
         """When they saved: the hour, if it was today."""
-        if self.at is None:
-            return ""
         local = timezone.localtime(self.at)
         if local.date() != timezone.localdate():
-            return time_tag(self.at)
+            return time_tag(local)
         return _("%(time)s today") % {"time": local.strftime("%H:%M")}
 
 

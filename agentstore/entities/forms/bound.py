@@ -35,8 +35,6 @@ class Group(BoundField):
         return self.cleared or any(part.touched for part in self.parts)
 
     def value(self) -> JSONValue:
-        if not self.touched:
-            return self.stored
         return None if self.cleared else self.whole()
 
     def whole(self) -> JSONObject:
@@ -109,7 +107,7 @@ class Table(BoundField):
         return self.given and (len(self.kept) != len(self.items) or any(row.touched for row in self.kept))
 
     def value(self) -> JSONValue:
-        return [row.whole() for row in self.kept] if self.touched else self.stored
+        return [row.whole() for row in self.kept]
 
     def attach(self, rest: Sequence[str], message: str) -> None:
         if rest and rest[0].isdigit() and int(rest[0]) < len(self.kept):

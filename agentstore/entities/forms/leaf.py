@@ -6,6 +6,7 @@ changed keeps its stored value, whatever its text looks like.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from django.utils.translation import gettext as _
@@ -30,7 +31,7 @@ Posted = Mapping[str, str]
 _LINE = 100
 
 
-class BoundField:
+class BoundField(ABC):
     """What all fields share: their place, their errors, and what a stale save says about them."""
 
     template = ""
@@ -50,11 +51,6 @@ class BoundField:
         return f"id_{self.name}"
 
     @property
-    def input_id(self) -> str:
-        """The id of the first input."""
-        return self.id
-
-    @property
     def label(self) -> str:
         return self.shape.label or self.shape.key
 
@@ -64,13 +60,13 @@ class BoundField:
         return self.shape.help
 
     @property
+    @abstractmethod
     def touched(self) -> bool:
         """True when somebody changed the text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def value(self) -> JSONValue:
         """Return the JSON value; ``MISSING`` for none, ``UNSET`` for the default. May add errors."""
-        raise NotImplementedError
 
     def attach(self, rest: Sequence[str], message: str) -> None:
         """Show an error of the store at the place that ``rest`` names inside this field."""
@@ -147,6 +143,7 @@ class Leaf(BoundField):
 
     @property
     def input_id(self) -> str:
+        """The id of the first input."""
         return f"{self.id}.date" if self.shape.kind == "moment" else self.id
 
     @property
@@ -165,7 +162,11 @@ class Leaf(BoundField):
             return "checkbox" if isinstance(known, bool) and not self.shape.nullable else "select"
         if kind in ("choice", "moment"):
             return {"choice": "select", "moment": "moment"}[kind]
-        long = self.shape.multiline or "\n" in self.text or (self.shape.plain and len(self.text) > _LINE)
+        long = (
+            self.shape.multiline
+            or "\n" in plain_lines(self.text)
+            or (self.shape.plain and len(self.text) > _LINE)
+        )
         return "textarea" if long or kind == "lines" else "input"
 
     @property

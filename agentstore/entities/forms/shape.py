@@ -197,7 +197,7 @@ def _nested(schema: type[BaseModel], field: SchemaField, *, deep: bool) -> dict[
     if field.kind == "object" and _is_model(bare) and not deep:
         return _parts("group", bare)
     if field.kind == "array" and get_origin(bare) in (list, set, frozenset):
-        item = get_args(bare)[0]
+        item = _bare(get_args(bare)[0])
         if _is_model(item):
             return None if deep else _parts("table", item)
         return _lines(schema, field)
