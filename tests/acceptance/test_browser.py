@@ -1,4 +1,4 @@
-"""The editor and the restore page in a real browser: what it sends is not what was stored, and no byte changes."""
+"""The editor and the restore page in a real browser, which sends other bytes than it was given."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on the PATH"),
 ]
 
-#: It starts with a newline, has CR LF lines and one with LF, blanks at an end, odd characters, no final newline.
-TEXT = "\n# Soul \r\n\r\nShort, warm sentences.\nNever promise\u00a0anything.  \r\nالسلام\u200f <b>&amp;</b>\r\nThe end"
+#: A newline at the start, CR LF and LF, blanks at an end, odd characters, no final newline.
+TEXT = (
+    "\n# Soul \r\n\r\nShort, warm sentences.\nNever promise\u00a0anything.  \r\n"
+    "السلام\u200f <b>&amp;</b>\r\nThe end"
+)
 
 
 class Browser:
