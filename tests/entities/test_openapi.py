@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Annotated
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from django.core.management import call_command
 from django.urls import include, path, resolve
