@@ -28,12 +28,16 @@ class FieldValue(Func):
         "boolean": BooleanField,
     }
     _POSTGRES = {
-        "text": "(CASE WHEN jsonb_typeof({json} -> '{key}') = 'string' THEN {json} ->> '{key}' END) COLLATE \"C\"",
+        "text": (
+            "(CASE WHEN jsonb_typeof({json} -> '{key}') = 'string' THEN {json} ->> '{key}' END) COLLATE \"C\""
+        ),
         "number": "CASE WHEN jsonb_typeof({json} -> '{key}') = 'number' THEN {json} -> '{key}' END",
         "boolean": "CASE WHEN jsonb_typeof({json} -> '{key}') = 'boolean' THEN {json} -> '{key}' END",
     }
     _SQLITE = {
-        "text": "CASE WHEN json_type({json}, '$.\"{key}\"') = 'text' THEN json_extract({json}, '$.\"{key}\"') END",
+        "text": (
+            "CASE WHEN json_type({json}, '$.\"{key}\"') = 'text' THEN json_extract({json}, '$.\"{key}\"') END"
+        ),
         "number": "AGENTSTORE_NUMBER({json}, '{key}')",
         "boolean": "CASE json_type({json}, '$.\"{key}\"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END",
     }

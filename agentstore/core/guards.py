@@ -183,7 +183,7 @@ def _is_plain(value: Any, left: int) -> bool:
     """Tell whether ``value`` is made of JSON's exact Python types, within the depth."""
     kind = type(value)
     if kind is int or kind is float:
-        return -_LONG < value < _LONG
+        return bool(-_LONG < value < _LONG)
     if kind is not dict and kind is not list:
         return kind in _HARMLESS
     if left < 1 or (kind is dict and not {*map(type, value)} <= {str}):

@@ -49,7 +49,9 @@ class StoreQuerySet(models.QuerySet[M]):
     def get_or_create(self, defaults: Any = None, **kwargs: Any) -> tuple[M, bool]:
         refuse_bypass(self.model, "objects.get_or_create()")
 
-    def update_or_create(self, defaults: Any = None, create_defaults: Any = None, **kwargs: Any) -> tuple[M, bool]:
+    def update_or_create(
+        self, defaults: Any = None, create_defaults: Any = None, **kwargs: Any
+    ) -> tuple[M, bool]:
         refuse_bypass(self.model, "objects.update_or_create()")
 
     def for_tenant(self, tenant: str) -> StoreQuerySet[M]:

@@ -30,6 +30,8 @@ def translate_errors(operation: Callable[P, R]) -> Callable[P, R]:
             logger.exception("agentstore: %s failed in the database", operation.__name__)
             retryable = isinstance(error, OperationalError | InterfaceError)
             hint = "Try again later." if retryable else "The cause is in the server's log."
-            raise StorageFailed("The database did not carry out the operation.", hint=hint, retryable=retryable) from error
+            raise StorageFailed(
+                "The database did not carry out the operation.", hint=hint, retryable=retryable
+            ) from error
 
     return guarded

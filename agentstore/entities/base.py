@@ -44,7 +44,9 @@ class EntityBase(ModelBase):
         if not parents or getattr(declared, "abstract", False) or getattr(declared, "proxy", False):
             return super().__new__(mcs, name, bases, ns, **kwargs)
         if any(not parent._meta.abstract for parent in parents):  # type: ignore[attr-defined]
-            raise ImproperlyConfigured(f"{name}: an entity can't inherit from the entity {parents[0].__name__}.")
+            raise ImproperlyConfigured(
+                f"{name}: an entity can't inherit from the entity {parents[0].__name__}."
+            )
         schema = mcs._inherited("Schema", ns, bases)
         options = read_options(name, mcs._inherited("Entity", ns, bases), ns.get("__doc__"))
         ns = {**ns, "Meta": mcs._complete_meta(name, bases, ns, schema, options), "entity": options}
@@ -76,7 +78,9 @@ def _app_label(name: str, meta: type, ns: dict[str, Any]) -> str:
     config = apps.get_containing_app_config(ns["__module__"])
     if label or config:
         return str(label or config.label)  # type: ignore[union-attr]
-    raise ImproperlyConfigured(f"{name} is in no installed app. Add its app to INSTALLED_APPS or set Meta.app_label.")
+    raise ImproperlyConfigured(
+        f"{name} is in no installed app. Add its app to INSTALLED_APPS or set Meta.app_label."
+    )
 
 
 def _complete(name: str, schema: type[BaseModel]) -> type[BaseModel]:
@@ -112,9 +116,8 @@ class EntityModel(StoreModel, metaclass=EntityBase):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.store_hint = (
-            f"{cls.__name__}.store(tenant) has create(), create_many(), update(), replace(), delete() and undelete()"
-        )
+        methods = "create(), create_many(), update(), replace(), delete() and undelete()"
+        cls.store_hint = f"{cls.__name__}.store(tenant) has {methods}"
 
     def __str__(self) -> str:
         data = self.data if isinstance(self.data, dict) else {}  # no dict: spoiled by hand

@@ -158,10 +158,10 @@ def _nested(schema: type[BaseModel]) -> list[type[BaseModel]]:
     found: dict[type[BaseModel], None] = {}
 
     def visit(annotation: Any) -> None:
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            if annotation not in found and annotation is not schema:
-                found[annotation] = None
-                walk(annotation)
+        nested = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        if nested and annotation not in found and annotation is not schema:
+            found[annotation] = None
+            walk(annotation)
         for part in getattr(annotation, "__args__", ()):
             visit(part)
 
@@ -194,7 +194,7 @@ def _check_indexes(
             hint = f"Valid: {', '.join(known)}. Name the stored key (the alias, where there is one)."
             yield _error(model, 110, f"Entity.{option} names the unknown field {name!r}.", hint)
         elif not known[name].indexable:
-            hint = "Index fields of type str, int, float, bool, date, UTCDateTime or a str enum, or None besides."
+            hint = "Index fields of type str, int, float, bool, date, UTCDateTime or a str enum (or None)."
             yield _error(model, 111, f"Entity.{option}: {name!r} has a type that can't be indexed.", hint)
         elif len(name) > LONGEST:
             yield _error(

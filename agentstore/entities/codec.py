@@ -118,7 +118,7 @@ class Codec(Generic[S]):
         if again != instance:
             raise ValidationFailed(
                 f"{self.name}: the schema {self.schema.__name__} does not read back what it writes.",
-                hint="Each field must decode from its own JSON form; check aliases, excluded fields and serializers.",
+                hint="Each field must decode from its own JSON form: check aliases, exclusions, serializers.",
             )
         return Document(document, text)
 
@@ -184,14 +184,16 @@ class Codec(Generic[S]):
 
     def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
         text = guards.dump_json(merged)
+        instance: S
         try:
-            return self._validator.validate_json(text)
+            instance = self._validator.validate_json(text)
         except ValidationError as error:
             # Unknown keys inside values that the caller did not send are drift, not the caller's.
             own = [e for e in error.errors() if e["type"] != "extra_forbidden" or e["loc"][0] in patch]
             if own:
                 self._refuse(flat_errors(error, only=own))
-        return self._validator.validate_json(text, extra="ignore")
+            instance = self._validator.validate_json(text, extra="ignore")
+        return instance
 
     def check_keys(self, keys: Iterable[str], where: str) -> None:
         """Raise ``ValidationFailed`` for keys that the schema does not have, naming the closest."""

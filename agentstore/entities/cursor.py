@@ -59,7 +59,9 @@ def read_cursor(binding: str, cursor: object) -> Position:
             guards.check_text(cursor, "cursor")
         )
     except (signing.BadSignature, ValueError):
-        raise ValidationFailed("This is no cursor.", hint=hint, errors={"cursor": ["This is no cursor."]}) from None
+        raise ValidationFailed(
+            "This is no cursor.", hint=hint, errors={"cursor": ["This is no cursor."]}
+        ) from None
     if bound_to != binding:
         problem = "The cursor belongs to another list."
         raise ValidationFailed(problem, hint=hint, errors={"cursor": [problem]})

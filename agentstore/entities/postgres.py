@@ -21,7 +21,8 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
 from agentstore.entities.conditions import Condition, ordering, render
-from agentstore.entities.portable import PortableRows, Refused, as_utc, read_page
+from agentstore.entities.pages import as_utc, read_page
+from agentstore.entities.portable import PortableRows, Refused
 from agentstore.entities.query import Order
 
 __all__ = ["PostgresRows"]
@@ -35,12 +36,12 @@ MAX_COUNT = 2**31 - 1
 COLUMNS = (
     "r.id, r.tenant, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
 )
-GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s{{state}}"
+GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s{{state}}"  # noqa: S608 - constants
 _STATES = {False: " AND r.deleted_at IS NULL", True: " AND r.deleted_at IS NOT NULL", None: ""}
 PAGE = f"""
 SELECT {COLUMNS} FROM {{table}} AS r
 WHERE r.tenant = %s AND r.deleted_at IS NULL{{where}} ORDER BY {{keys}} LIMIT {{size}}
-"""
+"""  # noqa: S608 - constants
 
 # The counter is taken first: its row lock makes the writers of one tenant and entity queue.
 COUNTER = """quota AS (
@@ -53,19 +54,20 @@ COUNTER = """quota AS (
 MADE = "INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)"
 NOTED = """INSERT INTO agentstore_auditentry
     (tenant, entity, op, version, actor, reason, context, at, id, row_id, patch)
-  SELECT %(tenant)s::text, %(entity)s::text, 'create', 1, %(actor)s::text, %(reason)s::text, %(context)s::jsonb,
-    %(at)s::timestamptz"""
+  SELECT %(tenant)s::text, %(entity)s::text, 'create', 1, %(actor)s::text, %(reason)s::text,
+    %(context)s::jsonb, %(at)s::timestamptz"""
 
 INSERT_ONE = f"""
 WITH {COUNTER}, made AS (
   {MADE}
-  SELECT %(id)s::uuid, %(tenant)s::text, %(data)s::jsonb, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM quota
+  SELECT %(id)s::uuid, %(tenant)s::text, %(data)s::jsonb, 1, %(at)s::timestamptz, %(at)s::timestamptz
+  FROM quota
   RETURNING id, data
 ), noted AS (
   {NOTED}, %(audit_id)s::uuid, id, data FROM made
 )
 SELECT count(id) FROM made
-"""
+"""  # noqa: S608 - constants
 
 # An array of documents would be escaped and unescaped character by character; one JSON array is not.
 INSERT_MANY = f"""
@@ -80,7 +82,7 @@ WITH {COUNTER}, given AS (
   {NOTED}, audit_id, id, data FROM given
 )
 SELECT count(id) FROM given
-"""
+"""  # noqa: S608 - constants
 
 UPDATE = """
 WITH changed AS (
@@ -90,8 +92,10 @@ WITH changed AS (
 ), noted AS (
   INSERT INTO agentstore_auditentry
     (id, tenant, entity, row_id, op, version, patch, "full", actor, reason, context, at)
-  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'update', %(version)s::int, %(patch)s::jsonb,
-    %(full)s::jsonb, %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM changed
+  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'update', %(version)s::int,
+    %(patch)s::jsonb, %(full)s::jsonb, %(actor)s::text, %(reason)s::text, %(context)s::jsonb,
+    %(at)s::timestamptz
+  FROM changed
 )
 SELECT count(id) FROM changed
 """

@@ -26,9 +26,7 @@ class EntitySchema(BaseModel):
 
 _EXPECTED = "a date and time with an offset, such as 2026-01-31T09:00:00Z"
 #: RFC 3339, section 5.6, with the blank that it allows in place of the T.
-_RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 class UTCMark:

@@ -15,7 +15,7 @@ from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_label
 from agentstore.core.values import EntityRow
 from agentstore.entities.backend import PageRequest, RawRow
-from agentstore.entities.portable import fetch_rows, read_page
+from agentstore.entities.pages import fetch_rows, read_page
 from agentstore.entities.query import MAX_LIMIT, parse_filter, parse_order
 from agentstore.entities.reading import codec_of, position_of, to_row
 
@@ -27,7 +27,9 @@ __all__ = ["sweep"]
 logger = logging.getLogger("agentstore.sweep")
 
 
-def sweep(model: type[EntityModel], filter: object, *, order_by: str | None, reason: str) -> Iterator[EntityRow[Any]]:
+def sweep(
+    model: type[EntityModel], filter: object, *, order_by: str | None, reason: str
+) -> Iterator[EntityRow[Any]]:
     """Check the call, log it with its reason, and return the iterator over all tenants' rows.
 
     Raises:
@@ -36,7 +38,9 @@ def sweep(model: type[EntityModel], filter: object, *, order_by: str | None, rea
     if not check_label(reason, "reason", longest=MAX_REASON).strip():
         guards.refuse("reason", "A sweep crosses tenants: say why.")
     fields = codec_of(model).fields
-    request = PageRequest(clauses=parse_filter(filter, fields), order=parse_order(order_by, fields), size=MAX_LIMIT)
+    request = PageRequest(
+        clauses=parse_filter(filter, fields), order=parse_order(order_by, fields), size=MAX_LIMIT
+    )
     logger.info("sweep of %s: %s", model.entity.name, reason)
     return _rows(model, request)
 

@@ -42,7 +42,7 @@ class Ranged(EntitySchema):
             raise ValueError("No shouting.")
         return value
 
-    @computed_field
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def width(self) -> int:
         return self.high - self.low

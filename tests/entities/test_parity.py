@@ -139,8 +139,8 @@ FLOATS = [
 ]
 TIMES = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(microseconds=n) for n in (0, 1, 500_000, 10**6, 10**10)]
 DAYS = [date(2026, 1, 1), date(2025, 12, 31), date(999, 1, 1), date(2026, 10, 10)]
-OBJECTS = [{}, {"street": "s"}, {"street": "s", "city": "c"}, {"city": "c"}, {"street": None}]
-ARRAYS = [
+OBJECTS: list = [{}, {"street": "s"}, {"street": "s", "city": "c"}, {"city": "c"}, {"street": None}]
+ARRAYS: list = [
     [],
     ["a"],
     ["a", "b"],
@@ -159,7 +159,7 @@ def utc(at):
 
 
 #: Values that fit each field, as they are stored.
-FITTING = {
+FITTING: dict[str, list] = {
     "text": TEXTS,
     "due_at": [utc(at) for at in TIMES],
     "done": [True, False],

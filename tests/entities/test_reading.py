@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from django.db import connection, connections
-from django.db.utils import ConnectionDoesNotExist
+from django.utils.connection import ConnectionDoesNotExist
 
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.models import AuditEntry
