@@ -1,35 +1,14 @@
-"""What PostgreSQL means to do with the statements of a store: captured as the store runs them."""
+"""The plans that PostgreSQL has for the reads of a large table: which index serves what."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from django.db import connections
-
 from agentstore.entities.store import EntityStore
+from tests.plans import explain
 
-__all__ = ["describe", "explain"]
-
-
-def explain(alias: str, read: Callable[[], object]) -> list[str]:
-    """Return the plan of every SELECT that ``read`` runs, in order."""
-    connection, seen = connections[alias], []
-
-    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.lstrip().startswith("SELECT"):
-            seen.append((sql, params))
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(keep):
-        read()
-    return [_plan(connection, sql, params) for sql, params in seen]
-
-
-def _plan(connection: Any, sql: str, params: Any) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (COSTS OFF) {sql}", params)
-        return "\n".join(line for (line,) in cursor.fetchall())
+__all__ = ["describe"]
 
 
 def describe(store: EntityStore[Any]) -> str:
@@ -47,5 +26,5 @@ def describe(store: EntityStore[Any]) -> str:
             {"due_at__isnull": True}, order_by="due_at", cursor=last.next_cursor
         ),
     }
-    parts = [f"-- {name}\n" + "\n;\n".join(explain(store.alias, read)) for name, read in reads.items()]
+    parts = [f"-- {name}\n" + "\n;\n".join(explain(read, alias=store.alias)) for name, read in reads.items()]
     return "\n\nPlans\n\n" + "\n\n".join(parts) + "\n"

@@ -77,7 +77,8 @@ def raw_create(raw: Raw, document: Callable[[], dict[str, Any]]) -> Callable[[],
 
     def create() -> Any:
         params = {
-            "tenant": "user:1", "entity": Reminder.entity.name, "usage_id": new_id(), "places": 1, "limit": 10_000_000,
+            "tenant": "user:1", "entity": Reminder.entity.name,
+            "usage_id": new_id(), "places": 1, "limit": 10_000_000,
             "id": new_id(), "audit_id": new_id(), "data": json.dumps(document()),
             "actor": "user:1", "reason": "", "context": "{}", "at": now(),
         }  # fmt: skip
