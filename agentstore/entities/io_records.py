@@ -62,6 +62,7 @@ def open_source(path: str) -> Iterator[BinaryIO]:
         else:
             with tempfile.TemporaryFile() as copy:
                 shutil.copyfileobj(file, copy)
+                copy.seek(0)
                 yield copy
 
 
