@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from agentstore.core.errors import ValidationFailed
 from agentstore.files import FileStore
