@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["MAX_DIFF_LINES", "DiffLine", "FileDiff", "Hunk", "compare", "count_lines", "split_lines"]
+__all__ = [
+    "MAX_DIFF_LINES",
+    "DiffLine",
+    "FileDiff",
+    "Hunk",
+    "compare",
+    "count_lines",
+    "match_lines",
+    "split_lines",
+]
 
 #: Above this many changed-or-context lines a diff is not built: offer both texts instead.
 MAX_DIFF_LINES = 4000
@@ -117,6 +126,11 @@ def compare(
 def count_lines(old: str, new: str) -> tuple[int, int]:
     """Return how many lines ``compare`` tells as added, and how many as removed."""
     return _counts(_opcodes(split_lines(old), split_lines(new), MAX_WORK))
+
+
+def match_lines(before: list[str], after: list[str]) -> list[Opcode]:
+    """Return the opcodes that lead from one list of lines to another, in bounded time."""
+    return _opcodes(before, after, MAX_WORK)
 
 
 def _counts(opcodes: Sequence[Opcode]) -> tuple[int, int]:

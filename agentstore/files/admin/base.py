@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +24,8 @@ from agentstore.files.store import FileStore
 
 __all__ = ["FileAdminBase", "Tab", "number", "size_text", "words_of"]
 
-#: What the agent's page and the versions page say of a file, an actor, a reason.
+#: How many bytes of texts one page reads to compare them.
+MAX_TEXTS = 32 * 1024 * 1024
 _UNITS = ("KiB", "MiB", "GiB")
 
 
@@ -85,6 +88,19 @@ class FileAdminBase(StoreAdmin):
         rows = HistoricalAgentFile._base_manager.using(self.get_queryset(request).db)
         found: QuerySet[Any] = rows.filter(tenant=tenant, agent=agent)
         return found
+
+    def contents(
+        self, request: HttpRequest, tenant: str, agent: str, wanted: Collection[tuple[UUID, int]]
+    ) -> dict[tuple[UUID, int], str]:
+        """Return the texts of some (file, version), as far as they are kept and not too much together."""
+        rows = self.states(tenant, agent, request).filter(id__in={id_ for id_, _version in wanted})
+        rows = rows.filter(redacted_at__isnull=True).exclude(history_type="-").order_by("-version")
+        keys, left = {}, MAX_TEXTS
+        for key, id_, version, size in rows.values_list("history_id", "id", "version", "size"):
+            if (id_, version) in wanted and size <= left:
+                keys[key], left = (id_, version), left - size
+        texts = self.states(tenant, agent, request).filter(history_id__in=list(keys))
+        return {keys[key]: text for key, text in texts.values_list("history_id", "content")}
 
     def store(self, request: HttpRequest, tenant: str, agent: str) -> FileStore:
         """Return the agent's store, with the user as the actor."""

@@ -116,18 +116,12 @@ class ChangesAdmin(ListingAdmin):
         self, request: HttpRequest, tenant: str, agent: str, shown: list[FileChange], ids: dict[Any, UUID]
     ) -> dict[tuple[UUID, int], str]:
         """Return the texts that the shown changes went from and to; blanked-out ones are left out."""
-        wanted = set()
+        wanted: set[tuple[UUID, int]] = set()
         for change in shown:
             id_ = ids.get((change.name, change.version))
             if id_ is not None:
-                wanted |= {(id_, change.version), (id_, change.previous)}
-        states = self.states(tenant, agent, request).filter(
-            id__in={id_ for id_, _version in wanted},
-            version__in={version for _id, version in wanted if version is not None},
-            redacted_at__isnull=True,
-        )
-        rows = states.values_list("id", "version", "content").iterator(chunk_size=100)
-        return {(id_, version): content for id_, version, content in rows if (id_, version) in wanted}
+                wanted |= {(id_, change.version), (id_, change.previous or 0)}
+        return self.contents(request, tenant, agent, wanted)
 
     def _line(
         self, change: FileChange, obj: Any, counted: tuple[int, int] | None, taken: set[str], *, may: bool

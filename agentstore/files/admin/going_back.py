@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, DELETION
@@ -19,7 +20,7 @@ from agentstore.core.admin import Crumb, tenant_label, time_text
 from agentstore.core.values import now
 from agentstore.files.admin.base import words_of
 from agentstore.files.admin.changes import at_day
-from agentstore.files.admin.comparing import Shown, show_diff
+from agentstore.files.admin.comparing import LineCounter, Shown, show_diff
 from agentstore.files.admin.removing import RemovingAdmin
 from agentstore.files.names import name_key
 from agentstore.files.values import Planned
@@ -27,7 +28,7 @@ from agentstore.files.values import Planned
 __all__ = ["GoingBackAdmin"]
 
 #: How much HTML the differences on one page may take together.
-BUDGET = 600_000
+BUDGET = 700_000
 _TICKABLE = ("restore", "undelete", "born")
 #: What the user must be allowed to do for each step.
 _NEEDS = {
@@ -57,6 +58,36 @@ class Step:
     def tickable(self) -> bool:
         """Whether the file can be put back."""
         return self.planned.action in _TICKABLE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The texts of a file now and then; None where they are too much to read for one page."""
+
+    before: str | None
+    after: str | None
+    downloads: Sequence[tuple[str, str]]
+
+
+class Comparing:
+    """Compares file after file, as long as the page stays small and quick; then it counts lines."""
+
+    def __init__(self) -> None:
+        self.room, self.counter = BUDGET, LineCounter()
+
+    def show(self, step: Planned, pair: Pair) -> Shown:
+        """Return the difference of one file."""
+        if pair.before is None or pair.after is None:
+            return Shown(too_large=True)
+        old = f"v{step.current_version}" if step.current_version else "–"
+        new = f"v{step.version}" if step.version and step.action != "born" else "–"
+        if self.room > 0:
+            diff = show_diff(pair.before, pair.after, old_name=old, new_name=new, context=1)
+            self.room -= max(len(diff.table), len(pair.before) + len(pair.after))
+            if self.room > 0 or not diff.table:
+                return diff
+        added, removed = self.counter.count(pair.before, pair.after) or (0, 0)
+        return Shown(added=added, removed=removed, too_large=True)
 
 
 class GoingBackAdmin(RemovingAdmin):
@@ -155,14 +186,11 @@ class GoingBackAdmin(RemovingAdmin):
         given = request.POST if request.method == "POST" else request.GET
         ticked = set(given.getlist("file"))
         every = not ticked and request.method != "POST"
-        texts = self._texts_then(request, tenant, agent, plan)
-        steps, used = [], 0
+        pairs = self._pairs(request, tenant, agent, plan)
+        comparing = Comparing()
+        steps = []
         for position, step in enumerate(plan, 1):
-            diff = None
-            if step.action in _TICKABLE:
-                before, after = texts.get(step.name, ("", ""))
-                diff = _diff(step, before, after, room=BUDGET - used)
-                used += len(diff.table)
+            pair = pairs.get(step.name)
             steps.append(
                 Step(
                     planned=step,
@@ -172,36 +200,44 @@ class GoingBackAdmin(RemovingAdmin):
                     seen=_seen(step),
                     ticked=step.name in ticked or (every and step.action in ("restore", "undelete")),
                     may=all(self.allows(request, action, tenant) for action in _NEEDS.get(step.action, ())),
-                    diff=diff,
+                    diff=None if pair is None else comparing.show(step, pair),
                     anchor=f"change-{position}",
+                    downloads=() if pair is None else pair.downloads,
                 )
             )
         return steps
 
-    def _texts_then(
+    def _pairs(
         self, request: HttpRequest, tenant: str, agent: str, plan: Sequence[Planned]
-    ) -> dict[str, tuple[str, str]]:
-        """Return the texts of now and of then of each file that going back changes."""
-        steps = [step for step in plan if step.action in _TICKABLE]
-        keys = {name_key(step.name): step for step in steps}
-        live = self.of_agent(request, tenant, agent).filter(deleted_at__isnull=True, name_key__in=list(keys))
-        now_rows = live.defer(None).values_list("name_key", "content")
-        current = dict(now_rows)
-        versions = [step.version for step in steps if step.version is not None]
-        states = self.states(tenant, agent, request).filter(name_key__in=list(keys), version__in=versions)
-        then = {
-            (key, version): content
-            for key, version, content in states.exclude(history_type="-").values_list(
-                "name_key", "version", "content"
-            )
+    ) -> dict[str, Pair]:
+        """Return the texts of now and of then of each file that going back changes, by name."""
+        steps = {name_key(step.name): step for step in plan if step.action in _TICKABLE}
+        rows = self.of_agent(request, tenant, agent).filter(deleted_at__isnull=True, name_key__in=list(steps))
+        live = {obj.name_key: obj for obj in rows}
+        states = self.states(tenant, agent, request).filter(name_key__in=list(steps))
+        kept = states.exclude(history_type="-").values_list("name_key", "version", "id")
+        ids = {(key, version): id_ for key, version, id_ in kept}
+        now_at = {key: (obj.pk, obj.version) for key, obj in live.items()}
+        then_at = {
+            key: (ids[key, step.version], step.version)
+            for key, step in steps.items()
+            if step.version is not None and step.action != "born" and (key, step.version) in ids
         }
+        texts = self.contents(request, tenant, agent, {*now_at.values(), *then_at.values()})
         return {
-            step.name: (
-                current.get(key, ""),
-                then.get((key, step.version), "") if step.action != "born" else "",
+            step.name: Pair(
+                before=texts.get(now_at[key]) if key in now_at else "",
+                after=texts.get(then_at[key]) if key in then_at else "",
+                downloads=self._both(live.get(key), then_at.get(key)),
             )
-            for key, step in keys.items()
+            for key, step in steps.items()
         }
+
+    def _both(self, obj: Any, then: tuple[UUID, int] | None) -> list[tuple[str, str]]:
+        """Return the links to the texts of now and of then, as far as they are versions of a live file."""
+        if obj is None:
+            return []
+        return self.downloads(obj, obj.version, then[1] if then is not None and then[0] == obj.pk else 0)
 
 
 def _moment(day: str, clock: str) -> datetime | None:
@@ -246,12 +282,3 @@ def _version(step: Planned) -> str:
     if step.action == "restore" and step.current_version:
         return f"{step.current_version} → {step.current_version + 1}"
     return str(step.current_version or step.version or "–")
-
-
-def _diff(step: Planned, before: str, after: str, *, room: int) -> Shown:
-    old = f"v{step.current_version}" if step.current_version else "–"
-    new = f"v{step.version}" if step.version and step.action != "born" else "–"
-    diff = show_diff(before, after, old_name=old, new_name=new, context=1)
-    if len(diff.table) > room:
-        return Shown(added=diff.added, removed=diff.removed, too_large=True)
-    return diff

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator
 
+from agentstore.files.diff import match_lines
+
 __all__ = ["as_browser_sends", "common_end", "fit", "lines_of"]
 
 _LINES = re.compile(r"([^\r\n]*)(\r\n|\r|\n)|([^\r\n]+)")
-#: Above so many lines between the first and the last change, frequent lines are not matched one by one.
-_MANY = 400
 
 
 def lines_of(text: str) -> list[tuple[str, str]]:
@@ -48,12 +47,5 @@ def fit(posted: str, base: str) -> str:
 
 def _pairs(old: list[str], new: list[str]) -> Iterator[tuple[int, int]]:
     """Yield which line of ``old`` each line of ``new`` is, or took the place of."""
-    shortest = min(len(old), len(new))
-    head = next((n for n in range(shortest) if old[n] != new[n]), shortest)
-    tail = next((n for n in range(shortest - head) if old[-1 - n] != new[-1 - n]), shortest - head)
-    yield from ((n, n) for n in range(head))
-    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
-    matcher = difflib.SequenceMatcher(None, a, b, autojunk=len(a) + len(b) > _MANY)
-    for _, i, j, k, m in matcher.get_opcodes():
-        yield from zip(range(head + i, head + j), range(head + k, head + m), strict=False)
-    yield from ((len(old) - 1 - n, len(new) - 1 - n) for n in range(tail))
+    for _, i, j, k, m in match_lines(old, new):
+        yield from zip(range(i, j), range(k, m), strict=False)
