@@ -8,7 +8,8 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, NoReturn, TypeVar
@@ -26,6 +27,11 @@ __all__ = ["MAX_INDEXED_BYTES", "Codec", "Document", "same_json"]
 
 S = TypeVar("S", bound=BaseModel)
 
+#: Text of digits alone, as a JSON value or key.
+_DIGITS = re.compile(r'"\s*[+-]?\d+(\.\d*)?\s*"')
+#: What a date, time or duration looks like once it is stored.
+_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d|-?P")
+_NO_TIME = "Input should be a date or time as ISO 8601 text, such as 2026-01-31"
 #: The longest value of an indexed field, in bytes: PostgreSQL's b-tree holds about 2,700 a row.
 MAX_INDEXED_BYTES = 1000
 
@@ -104,7 +110,16 @@ class Codec(Generic[S]):
             instance = self._validator.validate_json(text)
         except ValidationError as error:
             self._refuse(flat_errors(error))
-        return instance, self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
+        document = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
+        self._refuse_epochs(text, document)
+        return instance, document
+
+    def _refuse_epochs(self, text: str, document: Document) -> None:
+        """Refuse text of digits for a date or time: pydantic reads it as seconds since 1970."""
+        if _DIGITS.search(text):
+            errors = {path: [_NO_TIME] for path in _epochs(_parse(text), document.value, "")}
+            if errors:
+                self._refuse(errors)
 
     def dump(self, instance: S, *, max_bytes: int, max_depth: int) -> Document:
         """Return the full document of ``instance``, checked to decode to an equal instance."""
@@ -168,6 +183,7 @@ class Codec(Generic[S]):
         }
         instance = self._validate_merged(merged, patch)
         after = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
+        self._refuse_epochs(guards.dump_json(patch), after)
         if before is not None and same_json(base, after.value):
             return instance, after, None
         return instance, after, _effective(raw, after.value, unset)
@@ -228,6 +244,18 @@ class Codec(Generic[S]):
         raise ValidationFailed(
             f"{self.name} does not fit its schema: {shown}{more}", hint=hint, errors=errors
         )
+
+
+def _epochs(given: JSONValue, stored: JSONValue, path: str) -> Iterator[str]:
+    """Yield the paths at which text of digits became a date or time."""
+    if isinstance(given, dict) and isinstance(stored, dict):
+        for key in given.keys() & stored.keys():
+            yield from _epochs(given[key], stored[key], f"{path}.{key}" if path else key)
+    elif isinstance(given, list) and isinstance(stored, list):
+        for number, (one, other) in enumerate(zip(given, stored, strict=False)):
+            yield from _epochs(one, other, f"{path}.{number}")
+    elif isinstance(given, str) and _DIGITS.fullmatch(f'"{given}"') and _TIME.match(str(stored)):
+        yield path
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
