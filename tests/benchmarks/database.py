@@ -19,6 +19,7 @@ DURABLE = {
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "shared_buffers": "1GB",
+    "min_wal_size": "1GB",
     "max_wal_size": "4GB",
     "random_page_cost": "1.1",
 }

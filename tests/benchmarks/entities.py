@@ -14,7 +14,7 @@ from agentstore.core.values import new_id, now
 from agentstore.entities import EntityModel
 from tests.benchmarks import plans, writers, wsgi
 from tests.benchmarks.database import ALIASES, Raw, set_sync, using
-from tests.benchmarks.fill import fill, settle
+from tests.benchmarks.fill import fill, settle, warm_up
 from tests.benchmarks.measure import Operation, Ratio, Report, Times, micros, race
 from tests.benchmarks.models import FewReminders, ManyReminders, Reminder
 
@@ -42,6 +42,7 @@ def run(*, rows: int, rounds: int, only: str) -> str:
     """Run every part and return the table."""
     bench = Entities(rows, rounds)
     try:
+        warm_up(bench.raw)
         for name, part in bench.parts().items():
             if only in name:
                 part()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentstore.entities import EntityModel
 from tests.benchmarks.database import Raw
 
-__all__ = ["PROJECTS", "fill", "settle"]
+__all__ = ["PROJECTS", "fill", "settle", "warm_up"]
 
 #: How many projects the reminders of one tenant are spread over.
 PROJECTS = 100
@@ -36,6 +36,14 @@ def fill(raw: Raw, model: type[EntityModel], tenant: str, rows: int) -> None:
     sql = sql.replace("n % 4096", "n %% 4096")
     raw.connection.execute(sql, {"tenant": tenant, "rows": rows})
     raw.connection.execute(COUNTER, [tenant, model.entity.name, rows])
+
+
+def warm_up(raw: Raw) -> None:
+    """Have the log written over once: the first commits into a new file wait for the file system."""
+    raw.connection.execute("CREATE TABLE wal_filler AS SELECT n, n::text AS text FROM generate_series(1, 4000000) AS n")
+    raw.connection.execute("DROP TABLE wal_filler")
+    for _ in range(2):
+        raw.connection.execute("CHECKPOINT")
 
 
 def settle(raw: Raw, *models: type[EntityModel]) -> None:

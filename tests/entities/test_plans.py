@@ -16,7 +16,8 @@ FILL = """
 INSERT INTO testapp_task (id, tenant, data, version, created_at, updated_at)
 SELECT gen_random_uuid(), tenant, jsonb_build_object(
     'text', 'task ' || lpad(n::text, 5, '0'), 'done', n %% 50 = 0, 'priority', n %% 100,
-    'due_at', CASE WHEN n %% 3 > 0 THEN to_char(date '2026-01-01' + n %% 28, 'YYYY-MM-DD"T09:00:00.000000Z"') END,
+    'due_at', CASE WHEN n %% 3 > 0
+      THEN to_char(date '2026-01-01' + n %% 28, 'YYYY-MM-DD"T09:00:00.000000Z"') END,
     'score', CASE WHEN n %% 4 > 0 THEN n / 7.0 END),
   1, timestamptz '2026-01-01' + n * interval '1 second', timestamptz '2026-01-01' + n * interval '1 second'
 FROM generate_series(1, %s) AS n, (VALUES ('busy'), ('other')) AS tenants (tenant)
