@@ -67,9 +67,10 @@ class CreatingStore(ReadingStore[S]):
     def _encode_all(self, items: list[object]) -> list[tuple[S, Document]]:
         encoded: list[tuple[S, Document]] = []
         problems: dict[str, list[str]] = {}
+        limits = self._limits
         for number, item in enumerate(items):
             try:
-                encoded.append(self.codec.encode(item, **self._limits))
+                encoded.append(self.codec.encode(item, **limits))
             except errors.ValidationFailed as error:
                 own = error.errors or {"": [error.message]}
                 problems |= {f"{number}.{path}".rstrip("."): messages for path, messages in own.items()}

@@ -48,7 +48,7 @@ def _to_utc(value: object) -> datetime:
 
 
 def _render(value: datetime) -> str:
-    return value.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return value.isoformat(timespec="microseconds")[:26] + "Z"
 
 
 #: An aware datetime, kept in UTC. Takes ISO 8601 text with an offset or an aware ``datetime``;
