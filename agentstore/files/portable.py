@@ -266,7 +266,8 @@ class PortableFiles(FileRows):
             raise Refused(Refusal.STALE)
 
     def _raise(self, rows: models.QuerySet[AgentFile], write: Write, number: Any, **values: Any) -> None:
-        changed = rows.update(
+        """Give the row that is held another number, and what else changes with it."""
+        rows.update(
             version=number,
             at=write.at,
             actor=write.actor,
@@ -276,8 +277,6 @@ class PortableFiles(FileRows):
             restored_from=None,
             **values,
         )
-        if not changed:
-            raise Refused(Refusal.STALE)
 
     def _unless_taken(self, work: Callable[[], Stored]) -> Stored | Refusal:
         try:

@@ -316,3 +316,10 @@ def test_a_bundle_holds_one_agent_of_one_tenant(filled, other_tenant, tenant):
     names = set(read_zip(export_zip(filled)))
 
     assert not names & {"theirs.md", "hers.md"}
+
+
+def test_a_manifest_of_another_kind_or_size_is_a_file_like_the_rest():
+    for text in ("[1]", "no json", '{"format": "other"}', ""):
+        assert read_zip(make_zip(("manifest.json", text))) == {"manifest.json": text}
+    with pytest.raises(TooLarge):
+        read_zip(make_zip(("manifest.json", " " * 5_000_000)))
