@@ -130,8 +130,8 @@ def _drift(codec: Codec[Any], text: str) -> dict[str, Any] | None:
             "hint": "Update it with what is missing or wrong.",
         }  # fmt: skip
     return {
-        "kind": "extra_keys", "message": f"The schema does not have {', '.join(strict)}.", "errors": strict,
-        "hint": "It is ignored on reading, and dropped by the next write.",
+        "kind": "extra_keys", "message": f"The schema does not have {', '.join(sorted(strict))}.",
+        "hint": "It is ignored on reading, and dropped by the next write.", "errors": strict,
     }  # fmt: skip
 
 
