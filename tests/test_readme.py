@@ -163,7 +163,7 @@ def test_the_commands_for_files_run(db, tmp_path, monkeypatch):
     lines = [columns, *([str(row[name]) for name in columns] for row in airports())]
     Path("airports.csv").write_text("\n".join(",".join(line) for line in lines))
 
-    for line in blocks("console", section="Files and commands")[0].text.splitlines():
+    for line in blocks("console", section="Commands")[0].text.splitlines():
         _, _, name, *words = shlex.split(line[2:])
         call_command(name, *words, stdout=StringIO(), stderr=StringIO())
 
