@@ -18,7 +18,7 @@ from agentstore.core import errors, guards
 from agentstore.core.context import Who
 from agentstore.core.times import check_time
 from agentstore.files.models import HistoricalAgentFile
-from agentstore.files.names import check_name, name_key
+from agentstore.files.names import check_content, check_name, name_key
 from agentstore.files.values import FileChange, Planned
 from agentstore.files.writing import WritingFiles
 
@@ -97,6 +97,7 @@ class Timeline(WritingFiles):
             ValidationFailed: the time is naive or no time, or a name no file name.
             NotFound: a named file neither exists nor existed then.
             Conflict: a file changed between plan and write.
+            TooLarge: a text of then is over ``FILE_MAX_BYTES``, which was higher once.
         """
         moment = check_time(at, "at")
         wanted = None if names is None else _names(names)
@@ -133,7 +134,7 @@ class Timeline(WritingFiles):
         found = self._files.fetch(rows.values_list("content", flat=True))
         if not found:
             raise self._moved(row["name"])
-        return str(found[0])
+        return check_content(found[0], name=row["name"], agent=self.agent, limit=settings.FILE_MAX_BYTES)
 
     def _carry_out(self, planned: Planned, row: _Row | None, text: str | None, who: Who) -> Planned:
         if planned.action == "delete":

@@ -76,6 +76,17 @@ def test_many_agents_make_pages_and_many_files_a_link(admin_client, files):
     assert "and 5 more" in second
 
 
+def test_very_many_pages_of_agents_are_elided(admin_client, db, monkeypatch):
+    monkeypatch.setattr("agentstore.files.admin.listing.AGENTS", 1)
+    for n in range(15):
+        FileStore("acme", f"agent-{n:02}").write("SOUL.md", "x")
+
+    links = get(admin_client, url("changelist") + "?q=soul&p=7").split('class="paginator"')[1]
+
+    assert "?q=soul&amp;p=15" in links
+    assert "p=12" not in links
+
+
 def test_the_queries_of_list_and_agent_page_do_not_grow_with_rows(admin_client, files):
     def queries(address):
         with CaptureQueriesContext(connection) as found:
@@ -243,6 +254,16 @@ def test_of_two_deleted_files_of_a_name_only_the_later_can_be_undeleted(admin_cl
     assert lived.info("gone.md") is None
 
 
+def test_undeleting_into_a_full_agent_is_refused_with_the_numbers(admin_client, lived, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_FILES": 3}
+
+    response = admin_client.post(url("undelete", obj_of("gone.md").pk))
+
+    assert "3 of 3 files" in messages_of(response)[0]
+    assert lived.info("gone.md") is None
+    assert "Full: new and longer files are refused." in get(admin_client, agent_url())
+
+
 def test_no_deleted_files_is_said(admin_client, files):
     files.write("SOUL.md", "x")
 
@@ -303,6 +324,13 @@ def test_renaming_another_version_than_was_seen_is_refused(admin_client, lived):
     response = rename(admin_client, "SOUL.md", name="x.md", version="2")
 
     assert response.status_code == 409
+    assert lived.info("SOUL.md").version == 3
+
+
+def test_a_rename_that_does_not_say_what_it_saw_asks_again(admin_client, lived):
+    response = admin_client.post(url("rename", obj_of("SOUL.md").pk), {"name": "x.md"})
+
+    assert 'value="x.md"' in response.content.decode()
     assert lived.info("SOUL.md").version == 3
 
 
@@ -415,3 +443,58 @@ def test_a_file_that_never_was_is_refused_and_nothing_written(admin_client, move
 
     assert "There is no file" in page
     assert state() == before
+
+
+def test_a_file_that_is_the_same_as_then_makes_no_version(admin_client, moved):
+    posted = back_form(admin_client, "SOUL.md", "same.md")
+
+    response = go_back(admin_client, {**posted, "seen": [*posted["seen"], "same:1:1:same.md"]})
+
+    assert messages_of(response) == ["Put 1 file of bia back to 29 Nov 2026, 12:30."]
+    assert moved.info("same.md").version == 1
+    assert LogEntry.objects.count() == 1
+
+
+def test_a_text_over_a_lowered_limit_stops_all(admin_client, moved, settings):
+    posted = back_form(admin_client, "SOUL.md", "TOOLS.md")
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_BYTES": 5}
+    before = state()
+
+    page = go_back(admin_client, posted).content.decode()
+
+    assert "the limit is 5" in page
+    assert state() == before
+
+
+def test_a_page_of_many_large_differences_stays_small(admin_client, files):
+    for hours, mark in ((0, "a"), (2, "b")):
+        with clock_at(NOON + timedelta(hours=hours)):
+            for n in range(14):
+                files.write(f"{n:02}.md", f"{mark} some words of a line\n" * 2000)
+
+    page = get(admin_client, agent_url("back", **THEN))
+
+    assert len(page.encode()) < 1_000_000
+    assert page.count("The difference is too large to show.") == 14
+    assert page.count("+2,000 −2,000") == 28
+    assert f"{url('download', obj_of('00.md').pk)}?version=1" in page
+
+
+def test_texts_that_are_too_much_for_one_page_are_not_read(admin_client, lived, monkeypatch):
+    monkeypatch.setattr("agentstore.files.admin.base.MAX_TEXTS", 3)
+
+    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
+
+    assert any("just now – See the change" in row for row in rows)
+    page = get(admin_client, agent_url("back", date="2026-11-29", time="00:00"))
+    assert "The difference is too large to show." in page
+
+
+def test_a_deletion_that_was_undone_since_is_still_told_with_its_lines(admin_client, lived):
+    lived.undelete("gone.md")
+    lived.write("gone.md", "later\n")
+
+    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
+
+    assert any("1, deleted user:maren tool moved +0 −2" in row for row in rows)
+    assert any("1 → 2, undeleted agent:bia" in row for row in rows)

@@ -9,7 +9,7 @@ from agentstore.files import FileStore
 from agentstore.files.admin.editing import looks_wrapped
 from agentstore.files.admin.lineends import fit
 from tests.browser import buttons, read_form, text_of
-from tests.files.admin_pages import get, messages_of, obj_of, opened, url
+from tests.files.admin_pages import agent_url, get, messages_of, obj_of, opened, url
 
 NOTHING = "Nothing was changed, so no version was made."
 
@@ -164,6 +164,27 @@ def test_saving_a_file_that_was_deleted_meanwhile_keeps_the_text_on_the_page(adm
     assert "\nmine\n</textarea>" in response.content.decode()
     assert "Somebody deleted SOUL.md meanwhile." in text_of(response.content.decode())
     assert files.info("SOUL.md") is None
+
+
+def test_a_form_whose_version_was_blanked_out_meanwhile_is_stale(admin_client, files):
+    files.write("SOUL.md", "one\r\n")
+    posted = opened(admin_client, "SOUL.md", content="mine\r\n")
+    files.write("SOUL.md", "theirs\r\n")
+    files.redact("SOUL.md", 1, "a secret")
+
+    response = save(admin_client, posted)
+
+    assert response.status_code == 409
+    assert files.read("SOUL.md") == "theirs\r\n"
+
+
+def test_the_editor_of_a_deleted_file_leads_to_the_deleted_files(admin_client, files):
+    files.write("SOUL.md", "one\n")
+    files.delete("SOUL.md")
+
+    response = admin_client.get(url("change", obj_of("SOUL.md").pk))
+
+    assert response["Location"] == agent_url("deleted")
 
 
 def test_a_text_over_the_limit_is_refused_with_both_numbers_and_kept_on_the_page(admin_client, files):

@@ -150,6 +150,25 @@ def test_from_nothing_every_line_is_added(admin_client, written):
     assert page.count('<tr class="as-add">') == 2
 
 
+def test_a_version_compared_with_itself_has_no_difference(admin_client, written):
+    assert "There is no difference." in get(admin_client, url("diff", obj_of("SOUL.md").pk) + "?from=2&to=2")
+
+
+def test_unchanged_lines_are_counted_and_a_file_without_an_ending_downloads_too(admin_client, files):
+    files.write("notes", "first\n" + "same\n" * 30 + "second\n" + "same\n" * 40)
+    files.write("notes", "1st\n" + "same\n" * 30 + "2nd\n" + "same\n" * 40)
+    obj = obj_of("notes")
+
+    page = get(admin_client, url("diff", obj.pk))
+
+    assert "24 unchanged lines" in page
+    assert "37 unchanged lines" in page
+    assert (
+        'filename="notes.v1"'
+        in admin_client.get(f"{url('download', obj.pk)}?version=1")["Content-Disposition"]
+    )
+
+
 def test_line_ends_alone_are_told_as_such(admin_client, files):
     files.write("SOUL.md", "a\nb\n")
     files.write("SOUL.md", "a\r\nb\n")
@@ -157,6 +176,7 @@ def test_line_ends_alone_are_told_as_such(admin_client, files):
     page = get(admin_client, url("diff", obj_of("SOUL.md").pk))
 
     assert "Only line ends differ." in page
+    assert '<span class="as-byte">LF</span>' in page
     assert '<span class="as-byte">CR LF</span>' in page
 
 
@@ -246,6 +266,16 @@ def restore_form(client, version, **values):
 
 def restore(client, version, posted):
     return client.post(url("restore", obj_of("SOUL.md").pk, version), posted)
+
+
+def test_a_text_over_a_lowered_limit_is_not_restored(admin_client, written, settings):
+    posted = restore_form(admin_client, 1)
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_BYTES": 5}
+
+    response = restore(admin_client, 1, posted)
+
+    assert "the limit is 5" in messages_of(response)[0]
+    assert written.info("SOUL.md").version == 4
 
 
 def test_the_restore_page_shows_the_way_from_current_to_chosen(admin_client, written):

@@ -49,12 +49,8 @@ def size_text(size: int) -> str:
     """Return a size as usage lines show it: 612 B, 35.5 KiB, 16 MiB."""
     if size < 1024:
         return f"{size} B"
-    value = float(size)
-    for unit in _UNITS:
-        value /= 1024
-        if value < 1024 or unit == _UNITS[-1]:
-            break
-    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+    power = min(len(_UNITS), (size.bit_length() - 1) // 10)
+    return f"{size / 1024**power:.1f}".removesuffix(".0") + f" {_UNITS[power - 1]}"
 
 
 def words_of(error: errors.AgentStoreError) -> str:

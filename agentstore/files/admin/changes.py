@@ -98,7 +98,7 @@ class ChangesAdmin(ListingAdmin):
         shown = list(changes[:MOST])
         if not shown:
             return []
-        states = self.states(tenant, agent, request).filter(at__gte=shown[-1].at).exclude(history_type="-")
+        states = self.states(tenant, agent, request).filter(at__gte=shown[-1].at)
         ids = {(name, version): id_ for id_, name, version in states.values_list("id", "name", "version")}
         for obj in files:
             ids.setdefault((obj.name, obj.version), obj.pk)
@@ -116,11 +116,8 @@ class ChangesAdmin(ListingAdmin):
         self, request: HttpRequest, tenant: str, agent: str, shown: list[FileChange], ids: dict[Any, UUID]
     ) -> dict[tuple[UUID, int], str]:
         """Return the texts that the shown changes went from and to; blanked-out ones are left out."""
-        wanted: set[tuple[UUID, int]] = set()
-        for change in shown:
-            id_ = ids.get((change.name, change.version))
-            if id_ is not None:
-                wanted |= {(id_, change.version), (id_, change.previous or 0)}
+        known = [(ids[key], change) for change in shown if (key := (change.name, change.version)) in ids]
+        wanted = {(id_, each) for id_, change in known for each in (change.version, change.previous or 0)}
         return self.contents(request, tenant, agent, wanted)
 
     def _line(

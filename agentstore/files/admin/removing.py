@@ -39,12 +39,8 @@ class RemovingAdmin(RestoringAdmin):
                 obj.name, expected_version=seen, reason=self.reason(request)
             )
         except errors.Conflict:
-            obj = self.live(request, object_id)
-            return (
-                self.not_found(request, object_id)
-                if obj is None
-                else self._ask_delete(request, obj, changed=True)
-            )
+            fresh = self.live(request, object_id) or obj
+            return self._ask_delete(request, fresh, changed=True)
         if not gone:
             return self.not_found(request, object_id)
         names = {"name": obj.name, "number": obj.version}

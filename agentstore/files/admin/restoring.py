@@ -48,9 +48,7 @@ class RestoringAdmin(VersionsAdmin):
                 obj.name, version, expected_version=seen, reason=self.reason(request)
             )
         except errors.Conflict:
-            fresh = self.live(request, str(obj.pk))
-            if fresh is None:
-                return self.not_found(request, str(obj.pk))
+            fresh = self.live(request, str(obj.pk)) or obj
             return self._ask_restore(request, fresh, version, stale=True)
         except errors.AgentStoreError as error:
             self.message_user(request, words_of(error), messages.ERROR)

@@ -210,9 +210,7 @@ class VersionsAdmin(EditingAdmin):
         answer["X-Content-Type-Options"] = "nosniff"
         answer["Content-Security-Policy"] = "default-src 'none'; sandbox"
         name = _file_name(obj.name, "" if version == obj.version else f".v{version}")
-        disposition = content_disposition_header(attach, name)
-        if disposition:
-            answer["Content-Disposition"] = disposition
+        answer["Content-Disposition"] = content_disposition_header(attach, name) or "inline"
         return answer
 
 
