@@ -36,6 +36,7 @@ def _agent_urls() -> list[URLPattern | URLResolver]:
     return [
         path("agents/", files.AgentsView.as_view(), name="agents"),
         path("agents/<str:agent>/files/", files.FilesView.as_view(), name="files"),
+        path("agents/<str:agent>/archive/", files.ArchiveView.as_view(), name="file-archive"),
         path("agents/<str:agent>/changes/", files.ChangesView.as_view(), name="file-changes"),
         *(
             path(f"agents/<str:agent>/{act}/<path:name>", view.as_view(), name=f"file-{act}")

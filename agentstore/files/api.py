@@ -22,6 +22,8 @@ from agentstore.core.api import StoreView, StrictJSONParser
 from agentstore.core.preconditions import Preconditions, etag
 from agentstore.core.requests import read_integer
 from agentstore.core.values import JSONObject, JSONValue, utc_text
+from agentstore.files.archive import export_zip, read_zip
+from agentstore.files.importing import import_files
 from agentstore.files.names import check_name
 from agentstore.files.reading import agents
 from agentstore.files.store import FileStore
@@ -29,6 +31,7 @@ from agentstore.files.values import FileInfo
 
 __all__ = [
     "AgentsView",
+    "ArchiveView",
     "ChangesView",
     "DiffView",
     "FileView",
@@ -59,6 +62,15 @@ class TextParser(BaseParser):
             return body.decode()
         except UnicodeDecodeError as error:
             guards.refuse("content", f"The text is not valid UTF-8: byte {error.start} can't be decoded.")
+
+
+class ZipParser(BaseParser):
+    """A body that is a zip; Django's limit on the body holds."""
+
+    media_type = "application/zip"
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        return parser_context["request"].body
 
 
 def shown(value: Any) -> JSONObject:
@@ -315,3 +327,44 @@ class ChangesView(AgentView):
             guards.refuse("since", "Say since when, such as 2026-01-31T09:00:00Z.")
         found = self.store.changes(params["since"], params.get("until"))
         return self.list_body([shown(change) for change in found])
+
+
+class ArchiveView(AgentView):
+    """All files of an agent as a zip, and back."""
+
+    parser_classes = [ZipParser]
+
+    def action_of(self, request: Request) -> str:
+        if request.method != "POST":
+            return "view"
+        return "delete" if self.flag("prune") else "change"
+
+    def flag(self, name: str) -> bool:
+        """Return a parameter that is true or false, and false where it is not given."""
+        given = dict(self.pairs).get(name, "false")
+        if given not in ("true", "false"):
+            guards.refuse(name, f"Expected true or false, found {given[:50]!r}.")
+        return given == "true"
+
+    def get(self, request: Request, agent: str) -> HttpResponse:
+        """Return the live files with their manifest."""
+        self.only_params()
+        response = HttpResponse(export_zip(self.store), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{agent}.zip"'
+        response["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    def post(self, request: Request, agent: str) -> Response:
+        """Import a zip as a whole: ``policy`` (fail, skip, overwrite, seed), ``prune``, ``dry_run``."""
+        params = self.only_params("policy", "prune", "dry_run", "reason")
+        if not isinstance(request.data, bytes):
+            guards.refuse("", "There is no body.", "Send a zip as application/zip.")
+        steps = import_files(
+            self.store.with_source("import"),
+            read_zip(request.data),
+            policy=params.get("policy", "fail"),
+            prune=self.flag("prune"),
+            dry_run=self.flag("dry_run"),
+            reason=params.get("reason"),
+        )
+        return self.list_body([shown(step) for step in steps])
