@@ -77,9 +77,11 @@ def test_equal_numbers_have_one_key(same):
 
 
 def test_exact_json_keeps_every_digit():
-    assert ordering.exact_json('[1.10, 10000000000000000000001, 1e400]') == [
-        Decimal("1.10"), Decimal(10**22 + 1), Decimal("1e400"),
-    ]  # fmt: skip
+    assert ordering.exact_json("[1.10, 10000000000000000000001, 1e400]") == [
+        Decimal("1.10"),
+        Decimal(10**22 + 1),
+        Decimal("1e400"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,16 @@ each write stands alone or inside a caller's ``atomic()``, which a refusal must 
 from __future__ import annotations
 
 import random
+import threading
 from contextlib import nullcontext
 
 import pytest
 from django.db import connection, transaction
 
-from agentstore.core.errors import Conflict, NotFound, QuotaExceeded
+from agentstore.core.errors import Conflict, NotFound, QuotaExceeded, StorageFailed
 from agentstore.core.models import AuditEntry, Usage
 from tests.parallel import run_parallel
-from tests.testapp.models import Small, Task
+from tests.testapp.models import Plain, Small, Task
 
 pytestmark = pytest.mark.usefixtures("transactional_db", "backend")
 
@@ -300,3 +301,26 @@ def test_a_write_waits_for_the_callers_block_of_another(tenant):
     assert sorted(run_parallel(2, write)) == [2, 3]
     found = store.get(row.id)
     assert (found.data.priority, found.data.done) == (1, True)
+
+
+@pytest.mark.postgres_only
+def test_a_deadlock_is_a_storage_error_that_may_be_tried_again(tenant):
+    """Two blocks that create in two entities in opposite order: PostgreSQL ends one of them."""
+    both_have_begun = threading.Barrier(2, timeout=30)
+    stores = [Task.store(tenant), Plain.store(tenant)]
+    for store in stores:
+        store.create({"text": "the counters are there"})
+
+    def cross(i):
+        with transaction.atomic():
+            stores[i].create({"text": "first"})
+            both_have_begun.wait()
+            stores[1 - i].create({"text": "second"})
+
+    results = run_parallel(2, cross)
+
+    assert sorted(map(str, results)) == ["None", "The database did not carry out the operation."]
+    (refusal,) = [result for result in results if result is not None]
+    assert isinstance(refusal, StorageFailed)
+    assert refusal.retryable
+    assert [store.usage().used for store in stores] == [store.count() for store in stores] == [2, 2]

@@ -78,13 +78,18 @@ def test_another_call_or_entity_with_the_key_is_a_conflict(tasks, tenant, actor)
 
 
 def test_a_key_belongs_to_its_tenant_and_actor(tasks, tenant, other_tenant):
-    tasks.create({"text": "a"}, idempotency_key="k")
-
-    Task.store(other_tenant, actor="agent:bia").create({"text": "b"}, idempotency_key="k")
-    Task.store(tenant, actor="agent:tom").create({"text": "c"}, idempotency_key="k")
-    Task.store(tenant).create({"text": "d"}, idempotency_key="k")
+    stores = [
+        tasks,
+        Task.store(other_tenant, actor="agent:bia"),
+        Task.store(tenant, actor="agent:tom"),
+        Task.store(tenant),
+    ]
+    first = [store.create({"text": str(n)}, idempotency_key="k") for n, store in enumerate(stores)]
     tasks.create({"text": "e"}, idempotency_key="k", actor="agent:eva")
 
+    again = [store.create({"text": str(n)}, idempotency_key="k") for n, store in enumerate(stores)]
+
+    assert [row.id for row in again] == [row.id for row in first]
     assert Task.objects.count() == 5
 
 
@@ -116,10 +121,11 @@ def test_an_expired_key_of_others_stays(tasks, other_tenant):
     with clock_at(START):
         Task.store(other_tenant, actor="agent:bia").create({"text": "a"}, idempotency_key="k")
         tasks.create({"text": "a"}, idempotency_key="other")
+        tasks.create({"text": "a"}, idempotency_key="k", actor="agent:tom")
     with clock_at(START + timedelta(days=2)):
         tasks.create({"text": "b"}, idempotency_key="k")
 
-    assert IdempotencyKey.objects.count() == 3
+    assert IdempotencyKey.objects.count() == 4
 
 
 @pytest.mark.parametrize("refusal", ["quota", "validation"])

@@ -745,6 +745,7 @@ def test_an_undelete_that_another_one_beat_finds_the_row_live(tasks, monkeypatch
 
 
 def test_a_counter_that_a_fixture_forgot_does_not_go_below_zero(tasks, spoil):
+    tasks.delete(tasks.create({"text": "counted"}).id)
     id = spoil({"text": "a"})
 
     assert tasks.delete(id)

@@ -75,7 +75,9 @@ class Odd(EntityModel):
 
     class Schema(EntitySchema):
         code: Annotated[
-            int, BeforeValidator(_from_text, json_schema_input_type=str), PlainSerializer(str, return_type=str)
+            int,
+            BeforeValidator(_from_text, json_schema_input_type=str),
+            PlainSerializer(str, return_type=str),
         ] = 0
         amount: Decimal | None = None
         at: datetime | None = None
@@ -103,5 +105,6 @@ class Plain(EntityModel):
     class Entity:
         name = "plains"
 
+        @staticmethod
         def max_rows_per_tenant(tenant: str) -> int:
             return 2 if tenant.startswith("small") else 1_000_000
