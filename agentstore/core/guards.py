@@ -27,6 +27,7 @@ __all__ = [
     "encode_json",
     "harmless",
     "parse_json",
+    "quick_json",
     "printable",
     "to_json",
 ]
@@ -143,6 +144,17 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=
 def dump_json(value: JSONValue) -> str:
     """Return guarded JSON as compact text, non-ASCII characters as they are."""
     return _ENCODER.encode(value)
+
+
+def quick_json(value: JSONValue) -> str:
+    """Return guarded or stored JSON as text that means the same as that of ``dump_json``, sooner.
+
+    Only the writing of floats differs (1e16, 1e+16).
+    """
+    try:
+        return encode(value).decode()
+    except ValueError:  # a lone surrogate, which only a row spoiled by hand can hold
+        return dump_json(value)
 
 
 def encode_json(value: object, *, max_depth: int = MAX_DEPTH) -> tuple[JSONValue, str]:

@@ -183,7 +183,7 @@ class Codec(Generic[S]):
         }
         instance = self._validate_merged(merged, patch)
         after = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
-        self._refuse_epochs(guards.dump_json(patch), after)
+        self._refuse_epochs(guards.quick_json(patch), after)
         if before is not None and same_json(base, after.value):
             return instance, after, None
         return instance, after, _effective(raw, after.value, unset)
@@ -199,7 +199,7 @@ class Codec(Generic[S]):
         return instance, document, _effective(raw if isinstance(raw, dict) else {}, document.value, [])
 
     def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
-        text = guards.dump_json(merged)
+        text = guards.quick_json(merged)
         instance: S
         try:
             instance = self._validator.validate_json(text)
@@ -280,7 +280,7 @@ def _effective(raw: JSONObject, after: JSONObject, unset: list[str]) -> Document
     changed = {key: value for key, value in after.items() if key not in raw or not same_json(raw[key], value)}
     gone = [key for key in raw if key not in after]
     patch = {"set": changed, "unset": sorted({key for key in unset if key in changed} | set(gone))}
-    return Document(patch, guards.dump_json(patch))
+    return Document(patch, guards.quick_json(patch))
 
 
 def _parse(text: str) -> JSONValue:

@@ -33,9 +33,7 @@ CHUNK = 500
 MAX_COUNT = 2**31 - 1
 
 # Times come as text: Django's own way of reading them costs more than all the rest of a row.
-COLUMNS = (
-    "r.id, r.tenant, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
-)
+COLUMNS = "r.id, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
 GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s{{state}}"  # noqa: S608 - constants
 _STATES = {False: " AND r.deleted_at IS NULL", True: " AND r.deleted_at IS NOT NULL", None: ""}
 PAGE = f"""
@@ -127,8 +125,8 @@ def _keys(order: Order) -> str:
     return ", ".join(render(key)[0] for key in ordering(order))
 
 
-def _raw_row(row: tuple[Any, ...]) -> RawRow:
-    id, tenant, version, created_at, updated_at, deleted_at, text = row
+def _raw_row(tenant: str, row: tuple[Any, ...]) -> RawRow:
+    id, version, created_at, updated_at, deleted_at, text = row
     return RawRow(
         id, tenant, version, _time(created_at), _time(updated_at), deleted_at and _time(deleted_at), text
     )
@@ -153,7 +151,7 @@ class PostgresRows(PortableRows):
     def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
         sql = GET.replace("{state}", _STATES[deleted])
         found = self._run(sql, (id, self.tenant))
-        return _raw_row(found[0]) if found else None
+        return _raw_row(self.tenant, found[0]) if found else None
 
     @translate_errors
     def page(self, request: PageRequest) -> list[RawRow]:
@@ -164,7 +162,7 @@ class PostgresRows(PortableRows):
         params = [self.tenant, *(param for _, own in parts for param in own)]
         sql = PAGE.replace("{where}", "".join(f" AND {part}" for part, _ in parts))
         sql = sql.replace("{keys}", _keys(order)).replace("{size}", str(size))
-        return [_raw_row(row) for row in self._run(sql, params)]
+        return [_raw_row(self.tenant, row) for row in self._run(sql, params)]
 
     @translate_errors
     def insert(self, changes: Sequence[Change], limit: int, claim: Claim | None = None) -> Outcome:

@@ -65,8 +65,8 @@ class EntityStore(AsyncTwins[S], CreatingStore[S]):
             Conflict: the row is not at ``expected_version``.
             TooLarge: the row would be over ``MAX_ROW_BYTES``.
         """
-        fields, names = self._check_patch({} if patch is None else patch, unset)
         limits = self._limits
+        fields, names = self._check_patch({} if patch is None else patch, unset, **limits)
         return self._swap(
             id, lambda text: self.codec.merge(text, fields, names, **limits), expected_version, who
         )
@@ -88,11 +88,13 @@ class EntityStore(AsyncTwins[S], CreatingStore[S]):
             id, lambda text: self.codec.replacement(text, given, **limits), expected_version, who
         )
 
-    def _check_patch(self, patch: object, unset: Iterable[str]) -> tuple[JSONObject, list[str]]:
+    def _check_patch(
+        self, patch: object, unset: Iterable[str], *, max_bytes: int, max_depth: int
+    ) -> tuple[JSONObject, list[str]]:
         if not isinstance(patch, Mapping):
             guards.refuse("", f"Expected an object of fields, found {type(patch).__name__}.")
-        fields, text = guards.encode_json(patch, max_depth=self._limits["max_depth"])
-        guards.check_size(text, limit=self._limits["max_bytes"], what="The patch")
+        fields, text = guards.encode_json(patch, max_depth=max_depth)
+        guards.check_size(text, limit=max_bytes, what="The patch")
         names = self._check_unset(unset)
         self.codec.check_keys(fields, "the patch")
         for name in names:
