@@ -294,6 +294,15 @@ def test_deleting_another_version_than_was_seen_asks_again(admin_client, lived, 
     assert lived.info("SOUL.md").version == 3
 
 
+def test_a_file_that_went_while_it_was_deleted_is_not_found(admin_client, lived, monkeypatch):
+    monkeypatch.setattr(FileStore, "delete", lambda *args, **kwargs: False)
+
+    response = admin_client.post(url("delete", obj_of("SOUL.md").pk), {"version": "3"})
+
+    assert response["Location"] == "/admin/"
+    assert not LogEntry.objects.exists()
+
+
 def rename(client, file, **changed):
     address = url("rename", obj_of(file).pk)
     return client.post(address, {**read_form(get(client, address), "rename_form"), **changed})
@@ -478,6 +487,19 @@ def test_a_page_of_many_large_differences_stays_small(admin_client, files):
     assert page.count("The difference is too large to show.") == 14
     assert page.count("+2,000 −2,000") == 28
     assert f"{url('download', obj_of('00.md').pk)}?version=1" in page
+
+
+def test_differences_are_shown_as_long_as_the_page_has_room(admin_client, files):
+    for hours, mark in ((0, "a"), (2, "b")):
+        with clock_at(NOON + timedelta(hours=hours)):
+            for n in range(3):
+                files.write(f"{n:02}.md", f"{mark}\n" * 700)
+
+    page = get(admin_client, agent_url("back", **THEN))
+
+    assert page.count('class="as-diff"') == 2
+    assert page.count("The difference is too large to show.") == 1
+    assert page.count("+700 −700") == 6
 
 
 def test_texts_that_are_too_much_for_one_page_are_not_read(admin_client, lived, monkeypatch):

@@ -10,6 +10,7 @@ from django.contrib.admin.models import LogEntry
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from agentstore.core.errors import NotFound
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
 from tests.browser import read_form, text_of
@@ -401,6 +402,18 @@ def test_the_current_version_is_not_blanked_out(admin_client, written):
 
     assert "Save a version without the secret first, then blank out the older ones." in page
     assert written.read("SOUL.md") == "one\r\n2\nfour"
+
+
+def test_a_version_that_was_trimmed_while_it_was_blanked_out_says_so(admin_client, written, monkeypatch):
+    def gone(*args):
+        raise NotFound("There is no version 2 of SOUL.md.")
+
+    monkeypatch.setattr(FileStore, "redact", gone)
+
+    page = redact(admin_client, version="2", reason="x").content.decode()
+
+    assert "There is no version 2 of SOUL.md." in page
+    assert not LogEntry.objects.exists()
 
 
 def test_blanking_out_needs_a_reason(admin_client, written):

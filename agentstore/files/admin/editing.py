@@ -87,9 +87,8 @@ class EditingAdmin(AgentsAdmin):
             self.require(request, "change", obj.tenant)
             return self._save(request, obj)
         text = self.store_of(request, obj).read(obj.name)
-        if text is None:
-            return self.not_found(request, object_id)
-        return self._editor(request, obj, Draft(text=text, version=obj.version, base=text))
+        draft = Draft(text=text or "", version=obj.version, base=text or "")
+        return self.not_found(request, object_id) if text is None else self._editor(request, obj, draft)
 
     def _deleted_meanwhile(self, request: HttpRequest, obj: Any) -> HttpResponse:
         if request.method != "POST":
@@ -146,10 +145,8 @@ class EditingAdmin(AgentsAdmin):
 
     def _stale(self, request: HttpRequest, obj: Any, draft: Draft) -> HttpResponse:
         """Keep the text, show what differs from theirs, and save on top of it the next time."""
-        fresh = self.live(request, str(obj.pk))
-        theirs = None if fresh is None else self.store_of(request, fresh).read(fresh.name)
-        if fresh is None or theirs is None:
-            return self._deleted_meanwhile(request, obj)
+        fresh = self.live(request, str(obj.pk)) or obj
+        theirs = self.store_of(request, fresh).read(fresh.name) or ""
         diff = show_diff(theirs, draft.text, old_name=f"v{fresh.version}", new_name=_("yours"))
         kept = Draft(text=draft.text, version=fresh.version, base=theirs)
         title = _("From version %d to your text") % fresh.version
@@ -230,9 +227,7 @@ class EditingAdmin(AgentsAdmin):
         return self._added(request, store.tenant, store.agent, info)
 
     def _added(self, request: HttpRequest, tenant: str, agent: str, info: FileInfo) -> HttpResponse:
-        obj = self.of_agent(request, tenant, agent).filter(name=info.name, deleted_at__isnull=True).first()
-        if obj is None:  # deleted again already
-            return HttpResponseRedirect(self.agent_url(tenant, agent))
+        obj = self.of_agent(request, tenant, agent).filter(name=info.name).latest("created_at")
         self.log_act(request, obj, ADDITION, _("Added as version %d.") % info.version)
         link = format_html('<a href="{}">{}</a>', self.file_url(obj), info.name)
         words = {"name": link, "number": info.version}
