@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks.database import database, server
 
-NAMES = ("entities", "files")
+NAMES = ("entities", "files", "imports")
 
 
 def main() -> None:
