@@ -7,8 +7,9 @@ import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter
@@ -24,6 +25,10 @@ _KINDS = {
     "string": "text", "integer": "number", "number": "number", "boolean": "boolean",
     "array": "array", "object": "object",
 }  # fmt: skip
+
+
+#: Types whose text sorts otherwise than they do.
+_UNORDERED = (int, float, Decimal, timedelta, IPv4Address, IPv6Address)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +59,13 @@ class SchemaField:
 
     @property
     def orderable(self) -> bool:
-        """True where the stored order is the order of the values: not for Decimal or a plain datetime."""
-        return self.scalar and not (
-            self.base is Decimal
-            or (isinstance(self.base, type) and issubclass(self.base, datetime) and not self.utc)
-        )
+        """True where the stored order is the order of the values.
+
+        Not for a Decimal, a plain datetime, a duration, an address or a number that are kept as text.
+        """
+        if self.kind != "text" or not isinstance(self.base, type) or issubclass(self.base, str):
+            return self.scalar
+        return self.utc if issubclass(self.base, datetime) else not issubclass(self.base, _UNORDERED)
 
     @property
     def indexable(self) -> bool:

@@ -199,6 +199,17 @@ def test_indexed_values_are_limited_by_bytes():
     encode({"text": "a", "tags": ["x" * 5000]})
 
 
+def test_indexed_numbers_are_limited_by_digits():
+    """PostgreSQL keeps them in the index as it does text, and would refuse the row with an error of its own."""
+    sizes = Codec(Odd.Schema, "odds", ["size"])
+    encode({"size": -(10**1000 - 1)}, sizes)
+
+    assert problems(encode, {"size": 10**1000}, sizes) == {
+        "size": ["The field is indexed: 1,001 bytes are over 1,000."]
+    }
+    encode({"size": 10**1000}, ODDS)
+
+
 def test_depth_is_counted_from_the_row():
     deep = 0
     for _ in range(62):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
+from ipaddress import IPv4Address
 from typing import Annotated, Any, Literal, Optional
 from uuid import UUID
 
@@ -21,6 +22,10 @@ class Word(StrEnum):
 
 
 class Old(str, Enum):  # noqa: UP042
+    A = "a"
+
+
+class Plain(Enum):
     A = "a"
 
 
@@ -63,6 +68,11 @@ def field(annotation, **options):
         (Decimal, "text", False, False, False),
         (Decimal | None, "text", True, False, False),
         (UUID, "text", False, True, False),
+        (timedelta, "text", False, False, False),
+        (IPv4Address | None, "text", True, False, False),
+        (Annotated[int, PlainSerializer(str, return_type=str)], "text", False, False, False),
+        (Annotated[Decimal, PlainSerializer(float, return_type=float)], "number", False, True, False),
+        (Plain, "text", False, True, False),
         (time, "text", False, True, False),
         (int | str, "mixed", False, False, False),
         (int | float, "number", False, True, False),
@@ -110,6 +120,7 @@ def test_a_codec_is_known_by_what_it_stores():
     code = fields_of(Odd.Schema)["code"]
 
     assert code.kind == "text"
+    assert not code.orderable
     assert not fields_of(Odd.Schema)["amount"].orderable
 
 
