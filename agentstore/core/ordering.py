@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from agentstore.core.values import JSONValue
 
-__all__ = ["contains", "exact_json", "fold", "fold_alphabets", "number_key"]
+__all__ = ["contains", "exact_json", "fold", "fold_alphabets", "number_key", "same_json"]
 
 _EXPONENT_OFFSET = 5_000_000  # jsonb numbers have exponents of at most about 131,072
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
@@ -48,6 +48,20 @@ def _within(container: JSONValue, contained: JSONValue) -> bool:
 
 def _equal_scalars(left: JSONValue, right: JSONValue) -> bool:
     return type(left) is type(right) and bool(left == right)
+
+
+def same_json(left: JSONValue, right: JSONValue) -> bool:
+    """Tell whether two JSON values are equal as JSON: true is not 1, 1 is 1.0, key order is no matter."""
+    kind = type(left)
+    if kind is not type(right):
+        return {kind, type(right)} == {int, float} and Decimal(repr(left)) == Decimal(repr(right))
+    if kind is dict:
+        return left.keys() == right.keys() and all(
+            same_json(value, right[key]) for key, value in left.items()
+        )
+    if kind is list:
+        return len(left) == len(right) and all(map(same_json, left, right))
+    return bool(left == right)
 
 
 def number_key(number: Decimal | int | float) -> str:

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Generic, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +18,7 @@ from pydantic_core import from_json
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
-from agentstore.core.ordering import exact_json
+from agentstore.core.ordering import exact_json, same_json
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField, fields_of
 
@@ -43,20 +42,6 @@ class Document:
 
     value: JSONObject
     text: str
-
-
-def same_json(left: JSONValue, right: JSONValue) -> bool:
-    """Tell whether two JSON values are equal as JSON: true is not 1, 1 is 1.0, key order is no matter."""
-    kind = type(left)
-    if kind is not type(right):
-        return {kind, type(right)} == {int, float} and Decimal(repr(left)) == Decimal(repr(right))
-    if kind is dict:
-        return left.keys() == right.keys() and all(
-            same_json(value, right[key]) for key, value in left.items()
-        )
-    if kind is list:
-        return len(left) == len(right) and all(map(same_json, left, right))
-    return bool(left == right)
 
 
 class Codec(Generic[S]):

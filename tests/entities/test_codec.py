@@ -15,8 +15,9 @@ from pydantic import Field, PlainSerializer, computed_field, field_validator, mo
 
 from agentstore.core.errors import TooLarge, ValidationFailed
 from agentstore.core.guards import to_json
+from agentstore.core.ordering import same_json
 from agentstore.entities import EntitySchema
-from agentstore.entities.codec import Codec, exact_value, same_json, suggest
+from agentstore.entities.codec import Codec, exact_value, suggest
 from tests.testapp.models import Address, Line, Odd, Task, TaskData
 
 LIMITS = {"max_bytes": 256 * 1024, "max_depth": 64}
@@ -200,7 +201,7 @@ def test_indexed_values_are_limited_by_bytes():
 
 
 def test_indexed_numbers_are_limited_by_digits():
-    """PostgreSQL keeps them in the index as it does text, and would refuse the row with an error of its own."""
+    """PostgreSQL keeps them in the index as it does text, and would refuse the row in its own way."""
     sizes = Codec(Odd.Schema, "odds", ["size"])
     encode({"size": -(10**1000 - 1)}, sizes)
 
