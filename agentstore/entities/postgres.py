@@ -51,9 +51,9 @@ COUNTER = """quota AS (
 )"""
 MADE = "INSERT INTO {table} (id, tenant, data, version, created_at, updated_at)"
 NOTED = """INSERT INTO agentstore_auditentry
-    (tenant, entity, op, version, actor, reason, context, at, id, row_id, patch)
-  SELECT %(tenant)s::text, %(entity)s::text, 'create', 1, %(actor)s::text, %(reason)s::text,
-    %(context)s::jsonb, %(at)s::timestamptz"""
+  (tenant, entity, op, version, actor, reason, context, at, id, row_id, patch)
+SELECT %(tenant)s::text, %(entity)s::text, 'create', 1, %(actor)s::text, %(reason)s::text,
+  %(context)s::jsonb, %(at)s::timestamptz"""
 
 INSERT_ONE = f"""
 WITH {COUNTER}, made AS (
@@ -61,10 +61,8 @@ WITH {COUNTER}, made AS (
   SELECT %(id)s::uuid, %(tenant)s::text, %(data)s::jsonb, 1, %(at)s::timestamptz, %(at)s::timestamptz
   FROM quota
   RETURNING id, data
-), noted AS (
-  {NOTED}, %(audit_id)s::uuid, id, data FROM made
 )
-SELECT count(id) FROM made
+{NOTED}, %(audit_id)s::uuid, id, data FROM made
 """  # noqa: S608 - constants
 
 # An array of documents would be escaped and unescaped character by character; one JSON array is not.
@@ -76,10 +74,8 @@ WITH {COUNTER}, given AS (
 ), made AS (
   {MADE}
   SELECT id, %(tenant)s::text, data, 1, %(at)s::timestamptz, %(at)s::timestamptz FROM given
-), noted AS (
-  {NOTED}, audit_id, id, data FROM given
 )
-SELECT count(id) FROM given
+{NOTED}, audit_id, id, data FROM given
 """  # noqa: S608 - constants
 
 UPDATE = """
@@ -87,15 +83,13 @@ WITH changed AS (
   UPDATE {table} SET data = %(data)s::jsonb, version = %(version)s::int, updated_at = %(at)s::timestamptz
   WHERE id = %(id)s::uuid AND tenant = %(tenant)s::text AND version = %(seen)s::int AND deleted_at IS NULL
   RETURNING id
-), noted AS (
-  INSERT INTO agentstore_auditentry
-    (id, tenant, entity, row_id, op, version, patch, "full", actor, reason, context, at)
-  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'update', %(version)s::int,
-    %(patch)s::jsonb, %(full)s::jsonb, %(actor)s::text, %(reason)s::text, %(context)s::jsonb,
-    %(at)s::timestamptz
-  FROM changed
 )
-SELECT count(id) FROM changed
+INSERT INTO agentstore_auditentry
+  (id, tenant, entity, row_id, op, version, patch, "full", actor, reason, context, at)
+SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'update', %(version)s::int,
+  %(patch)s::jsonb, %(full)s::jsonb, %(actor)s::text, %(reason)s::text, %(context)s::jsonb,
+  %(at)s::timestamptz
+FROM changed
 """
 
 DELETE = """
@@ -107,12 +101,12 @@ WITH gone AS (
 ), quota AS (
   UPDATE agentstore_usage SET used = greatest(used - 1, 0) FROM gone
   WHERE agentstore_usage.tenant = %(tenant)s::text AND entity = %(entity)s::text
-), noted AS (
-  INSERT INTO agentstore_auditentry (id, tenant, entity, row_id, op, version, actor, reason, context, at)
-  SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'delete', version,
-    %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz FROM gone
 )
-SELECT coalesce(max(version), 0) FROM gone
+INSERT INTO agentstore_auditentry (id, tenant, entity, row_id, op, version, actor, reason, context, at)
+SELECT %(audit_id)s::uuid, %(tenant)s::text, %(entity)s::text, id, 'delete', version,
+  %(actor)s::text, %(reason)s::text, %(context)s::jsonb, %(at)s::timestamptz
+FROM gone
+RETURNING version
 """
 
 
@@ -140,12 +134,22 @@ class PostgresRows(PortableRows):
     """Rows of one entity and tenant; what is not overridden is shared with the portable back end."""
 
     def _run(self, sql: str, params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement gives."""
         connection = connections[self.alias]
         table = connection.ops.quote_name(self.model._meta.db_table)
         with connection.cursor() as cursor:
             cursor.execute(sql.replace("{table}", table), params)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
+
+    def _write(self, sql: str, params: dict[str, Any]) -> int:
+        """Return how many changes a statement noted in the audit; 0 is a refusal."""
+        connection = connections[self.alias]
+        table = connection.ops.quote_name(self.model._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(sql.replace("{table}", table), params)
+            count: int = cursor.rowcount
+        return count
 
     @translate_errors
     def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
@@ -185,12 +189,12 @@ class PostgresRows(PortableRows):
         params = self._common(changes[0])
         params |= {"usage_id": new_id(), "places": len(changes), "limit": min(limit, MAX_COUNT)}
         if len(changes) == 1:
-            made = self._count(INSERT_ONE, params | {"data": _text(changes[0])})
+            made = self._write(INSERT_ONE, params | {"data": _text(changes[0])})
         else:
             params["ids"] = f"{{{','.join(str(change.id) for change in changes)}}}"
             params["audit_ids"] = f"{{{','.join(str(change.audit_id) for change in changes)}}}"
             params["data"] = f"[{','.join(map(_text, changes))}]"
-            made = self._count(INSERT_MANY, params)
+            made = self._write(INSERT_MANY, params)
         return Outcome.DONE if made else Outcome.FULL
 
     @translate_errors
@@ -202,11 +206,12 @@ class PostgresRows(PortableRows):
             "patch": change.patch.text if change.patch else None,
             "full": data if change.full else None,
         }
-        return Outcome.DONE if self._count(UPDATE, params) else Outcome.STALE
+        return Outcome.DONE if self._write(UPDATE, params) else Outcome.STALE
 
     @translate_errors
     def delete(self, change: Change) -> int:
-        return self._count(DELETE, self._common(change))
+        gone = self._run(DELETE, self._common(change))
+        return gone[0][0] if gone else 0
 
     def _common(self, change: Change) -> dict[str, Any]:
         return {
@@ -220,7 +225,3 @@ class PostgresRows(PortableRows):
             "context": dump_json(change.context) if change.context else "{}",
             "at": change.at,
         }
-
-    def _count(self, sql: str, params: dict[str, Any]) -> int:
-        count: int = self._run(sql, params)[0][0]
-        return count

@@ -82,6 +82,6 @@ def raw_create(raw: Raw, document: Callable[[], dict[str, Any]]) -> Callable[[],
             "id": new_id(), "audit_id": new_id(), "data": json.dumps(document()),
             "actor": "user:1", "reason": "", "context": "{}", "at": now(),
         }  # fmt: skip
-        return raw.run(sql, params).fetchone()
+        return raw.run(sql, params).rowcount
 
     return create
