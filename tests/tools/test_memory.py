@@ -1,0 +1,211 @@
+import asyncio
+
+import pytest
+from anthropic.lib.tools import ToolError
+from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
+
+from agentstore.files import FileStore
+from agentstore.tools import amemory_tool, memory_tool
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def memory(tenant):
+    return memory_tool(tenant, "bia", actor="agent:bia")
+
+
+@pytest.fixture
+def files(tenant):
+    return FileStore(tenant, "bia")
+
+
+def outcome(tool, **command):
+    """Return what a call gives, a tool error marked as such."""
+    try:
+        return tool.call(command)
+    except ToolError as error:
+        return f"error: {error.content}"
+
+
+A = "/memories/a.txt"
+CREATE = {"command": "create", "path": A, "file_text": "one\ntwo\ntwo\nfour\nfive\n"}
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [CREATE, {"command": "view", "path": A}],
+        [CREATE, {"command": "view", "path": A, "view_range": [2, 3]}],
+        [CREATE, {"command": "view", "path": A, "view_range": [4, -1]}],
+        [CREATE, {"command": "view", "path": A, "view_range": [90, 99]}],
+        [CREATE, CREATE],
+        [{"command": "view", "path": A}],
+        [CREATE, {"command": "str_replace", "path": A, "old_str": "four", "new_str": "4\n4"}],
+        [CREATE, {"command": "str_replace", "path": A, "old_str": "two", "new_str": "2"}],
+        [CREATE, {"command": "str_replace", "path": A, "old_str": "six", "new_str": "6"}],
+        [{"command": "str_replace", "path": A, "old_str": "a", "new_str": "b"}],
+        [CREATE, {"command": "insert", "path": A, "insert_line": 0, "insert_text": "zero\n"}],
+        [
+            CREATE,
+            {"command": "insert", "path": A, "insert_line": 5, "insert_text": "six"},
+            {"command": "view", "path": A},
+        ],
+        [CREATE, {"command": "insert", "path": A, "insert_line": 9, "insert_text": "x"}],
+        [CREATE, {"command": "insert", "path": A, "insert_line": -1, "insert_text": "x"}],
+        [CREATE, {"command": "delete", "path": A}, {"command": "delete", "path": A}],
+        [{"command": "delete", "path": "/memories"}],
+        [CREATE, {"command": "rename", "old_path": A, "new_path": "/memories/n/b.txt"}],
+        [CREATE, {"command": "rename", "old_path": A, "new_path": A}],
+        [{"command": "rename", "old_path": A, "new_path": "/memories/b.txt"}],
+        [{"command": "rename", "old_path": "/memories", "new_path": "/memories/b.txt"}],
+        [{"command": "view", "path": "/etc/passwd"}],
+        [{"command": "view", "path": "/memories/../etc"}],
+    ],
+    ids=lambda commands: "-".join(command["command"] for command in commands),
+)
+def test_the_texts_are_those_of_the_sdks_own_tool(memory, tmp_path, commands):
+    reference = BetaLocalFilesystemMemoryTool(str(tmp_path))
+
+    for command in commands:
+        assert outcome(memory, **command) == outcome(reference, **command)
+
+
+def test_a_folder_is_shown_two_levels_deep_without_hidden_names(memory):
+    for name in ("a.txt", "d/b.txt", "d/e/c.txt", "d/e/f/deep.txt", ".hidden", "d/.hidden"):
+        memory.call({"command": "create", "path": f"/memories/{name}", "file_text": "x" * 1536})
+
+    shown = memory.call({"command": "view", "path": "/memories"}).split("\n")
+
+    assert (
+        shown[0]
+        == "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
+    )
+    assert [line.split("\t")[1] for line in shown[2:]] == [
+        "/memories/a.txt",
+        "/memories/d/",
+        "/memories/d/b.txt",
+        "/memories/d/e/",
+    ]
+    assert shown[2].startswith("1.5K\t") and shown[1] == "9K\t/memories"
+
+
+def test_an_empty_memory_is_an_empty_folder(memory):
+    assert memory.call({"command": "view", "path": "/memories"}).endswith("\n0B\t/memories")
+
+
+def test_a_folder_is_renamed_and_deleted_with_what_is_in_it(memory, files):
+    for name in ("d/a.txt", "d/e/b.txt"):
+        memory.call({"command": "create", "path": f"/memories/{name}", "file_text": "x"})
+
+    memory.call({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/n"})
+    renamed = [info.name for info in files.list()]
+    memory.call({"command": "delete", "path": "/memories/n"})
+
+    assert renamed == ["memories/n/a.txt", "memories/n/e/b.txt"]
+    assert files.list() == []
+
+
+def test_each_command_is_one_version_by_the_agent_from_a_tool(memory, files):
+    memory.call(CREATE)
+    memory.call({"command": "str_replace", "path": A, "old_str": "four", "new_str": "4"})
+
+    info = files.info("memories/a.txt")
+    assert (info.version, info.source, info.actor) == (2, "tool", "agent:bia")
+    assert [version.version for version in files.versions("memories/a.txt")] == [1]
+
+
+def test_blank_lines_at_the_end_of_an_insert_are_kept(memory, files):
+    memory.call({"command": "create", "path": A, "file_text": "a\n"})
+
+    memory.call({"command": "insert", "path": A, "insert_line": 1, "insert_text": "b\n\n\n"})
+
+    assert files.read("memories/a.txt") == "a\nb\n\n\n"
+
+
+def test_a_missing_new_text_means_nothing(memory, files):
+    memory.call(CREATE)
+
+    memory.call({"command": "str_replace", "path": A, "old_str": "four\n"})
+
+    assert "four" not in files.read("memories/a.txt")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {},
+        {"command": "destroy", "path": A},
+        {"command": "view"},
+        {"command": "view", "path": 5},
+        {"command": "view", "path": "/memories_backup/x"},
+        {"command": "view", "path": "/memories/a\0b"},
+        {"command": "view", "path": "/memories/\ud800"},
+        {"command": "view", "path": "/memories/%2e%2e/x"},
+        {"command": "view", "path": "/memories/a\\b"},
+        {"command": "create", "path": A},
+        {"command": "create", "path": "/memories", "file_text": "x"},
+        {"command": "create", "path": A, "file_text": "a\0b"},
+        {"command": "create", "path": A, "file_text": "\ud800"},
+        {"command": "create", "path": A, "file_text": "x" * 102_401},
+        {"command": "create", "path": "/memories/folder", "file_text": "x"},
+        {"command": "str_replace", "path": "/memories/folder", "old_str": "a"},
+        {"command": "str_replace", "path": "/memories/folder/x", "old_str": ""},
+        {"command": "insert", "path": "/memories/folder/x", "insert_line": "1", "insert_text": "x"},
+        {"command": "insert", "path": "/memories/folder/x", "insert_line": True, "insert_text": "x"},
+        {"command": "rename", "old_path": A},
+    ],
+    ids=str,
+)
+def test_what_can_not_be_done_is_a_tool_error_and_changes_nothing(memory, files, command):
+    memory.call({"command": "create", "path": "/memories/folder/x", "file_text": "x"})
+    before = files.list()
+
+    text = outcome(memory, **command)
+
+    assert text.startswith("error: ")
+    assert "Traceback" not in text and "site-packages" not in text
+    assert files.list() == before
+
+
+def test_files_outside_the_root_are_out_of_reach(memory, files):
+    files.write("SOUL.md", "secret")
+
+    assert "does not exist" in outcome(memory, command="view", path="/memories/SOUL.md")
+    assert "SOUL" not in memory.call({"command": "view", "path": "/memories"})
+
+
+def test_another_agents_memory_is_out_of_reach(tenant, other_tenant, memory):
+    memory_tool(other_tenant, "bia").call(CREATE)
+    memory_tool(tenant, "other").call(CREATE)
+
+    assert "does not exist" in outcome(memory, command="view", path=A)
+
+
+def test_clearing_deletes_the_memory_alone(memory, files):
+    files.write("SOUL.md", "me")
+    memory.call(CREATE)
+
+    assert memory.clear_all_memory() == "All memory cleared"
+    assert [info.name for info in files.list()] == ["SOUL.md"]
+
+
+def test_it_says_what_tool_it_is(memory):
+    assert memory.to_dict() == {"type": "memory_20250818", "name": "memory"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_async_tool_does_the_same(tenant):
+    tool = amemory_tool(tenant, "bia")
+
+    async def play():
+        return (
+            await tool.call(CREATE),
+            await tool.call({"command": "view", "path": A}),
+            await tool.clear_all_memory(),
+        )
+
+    created, shown, cleared = asyncio.run(play())
+
+    assert created == f"File created successfully at: {A}"
+    assert "     1\tone" in shown and cleared == "All memory cleared"
