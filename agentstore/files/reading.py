@@ -79,6 +79,17 @@ def check_version(version: object, name: str = "version") -> int:
     return version
 
 
+def check_source(source: str) -> str:
+    """Return ``source`` if it is one of ``SOURCES``.
+
+    Raises:
+        ValidationFailed: it is not.
+    """
+    if source not in SOURCES:
+        guards.refuse("source", f"{source!r} is no source.", f"Valid: {', '.join(SOURCES)}.")
+    return source
+
+
 class ReadingFiles:
     """Reads one agent's files."""
 
@@ -92,15 +103,17 @@ class ReadingFiles:
         context: Mapping[str, JSONValue] | None = None,
         source: str = "python",
     ) -> None:
-        if source not in SOURCES:
-            guards.refuse("source", f"{source!r} is no source.", f"Valid: {', '.join(SOURCES)}.")
-        self.tenant, self.agent, self.source = check_tenant(tenant), check_agent(agent), source
+        self.tenant, self.agent, self.source = check_tenant(tenant), check_agent(agent), check_source(source)
         self._who = checked(actor=actor, reason=reason, context=context)
 
     def with_source(self, source: str) -> Self:
-        """Return the same store, its writes marked with another source."""
+        """Return the same store, its writes marked with another source.
+
+        Raises:
+            ValidationFailed: there is no such source.
+        """
         other = copy.copy(self)
-        other.source = source
+        other.source = check_source(source)
         return other
 
     def __repr__(self) -> str:

@@ -709,3 +709,11 @@ def test_times_are_those_of_the_writes(files):
 
     assert (info.created_at, info.at - START) == (START, timedelta(days=3))
     assert HistoricalAgentFile._base_manager.get(version=2).history_date == info.at
+
+
+def test_a_store_can_mark_its_writes_with_another_source(files):
+    files.with_source("tool").write("a.md", "x")
+
+    assert files.info("a.md").source == "tool" and files.source == "python"
+    with pytest.raises(ValidationFailed, match="no source"):
+        files.with_source("nowhere")
