@@ -112,20 +112,31 @@ def test_a_recount_among_writers_is_right_in_the_end(transactional_db, backend, 
 
 
 @pytest.mark.postgres_only
-def test_a_recount_waits_for_a_writer_that_has_not_committed(transactional_db, backend, tenant):
+@pytest.mark.parametrize("moment", ["before it begins", "before it counts"])
+def test_a_recount_waits_for_a_writer_that_has_not_committed(transactional_db, backend, tenant, moment):
     """The writer's row is not seen yet, and its place is taken already: counting now would lose one."""
     store = Plain.store(tenant)
     store.create({})
-    written, counted = Event(), Event()
+    begun, written, counted = Event(), Event(), Event()
+
+    def hold(execute, sql, *rest):
+        if sql.startswith("SELECT"):
+            begun.set()
+            written.wait(60)
+        return execute(sql, *rest)
 
     def work(number):
         if number == 0:
+            begun.wait(60)
             with transaction.atomic():
                 store.create({})
                 written.set()
                 return "counted meanwhile" if counted.wait(1) else "waited"
-        written.wait(60)
-        live = recount(Plain, tenant)
+        if moment == "before it begins":
+            begun.set()
+            written.wait(60)
+        with connection.execute_wrapper(hold):
+            live = recount(Plain, tenant)
         counted.set()
         return live
 
