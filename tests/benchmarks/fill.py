@@ -40,7 +40,9 @@ def fill(raw: Raw, model: type[EntityModel], tenant: str, rows: int) -> None:
 
 def warm_up(raw: Raw) -> None:
     """Have the log written over once: the first commits into a new file wait for the file system."""
-    raw.connection.execute("CREATE TABLE wal_filler AS SELECT n, n::text AS text FROM generate_series(1, 4000000) AS n")
+    raw.connection.execute(
+        "CREATE TABLE wal_filler AS SELECT n, n::text AS text FROM generate_series(1, 4000000) AS n"
+    )
     raw.connection.execute("DROP TABLE wal_filler")
     for _ in range(2):
         raw.connection.execute("CHECKPOINT")
