@@ -34,8 +34,8 @@ MAX_COUNT = 2**31 - 1
 
 # Times come as text: Django's own way of reading them costs more than all the rest of a row.
 COLUMNS = "r.id, r.version, r.created_at::text, r.updated_at::text, r.deleted_at::text, r.data::text"
-GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s{{state}}"  # noqa: S608 - constants
-_STATES = {False: " AND r.deleted_at IS NULL", True: " AND r.deleted_at IS NOT NULL", None: ""}
+GET = f"SELECT {COLUMNS} FROM {{table}} AS r WHERE r.id = %s AND r.tenant = %s"  # noqa: S608 - constants
+_GET = {False: f"{GET} AND r.deleted_at IS NULL", True: f"{GET} AND r.deleted_at IS NOT NULL", None: GET}
 PAGE = f"""
 SELECT {COLUMNS} FROM {{table}} AS r
 WHERE r.tenant = %s AND r.deleted_at IS NULL{{where}} ORDER BY {{keys}} LIMIT {{size}}
@@ -115,6 +115,11 @@ def _text(change: Change) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
+def _named(sql: str, table: str) -> str:
+    return sql.replace("{table}", table if table.startswith('"') else f'"{table}"')
+
+
+@functools.lru_cache(maxsize=1024)
 def _keys(order: Order) -> str:
     return ", ".join(render(key)[0] for key in ordering(order))
 
@@ -135,26 +140,21 @@ class PostgresRows(PortableRows):
 
     def _run(self, sql: str, params: Any) -> list[tuple[Any, ...]]:
         """Return the rows that a statement gives."""
-        connection = connections[self.alias]
-        table = connection.ops.quote_name(self.model._meta.db_table)
-        with connection.cursor() as cursor:
-            cursor.execute(sql.replace("{table}", table), params)
+        with connections[self.alias].cursor() as cursor:
+            cursor.execute(_named(sql, self.model._meta.db_table), params)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
 
     def _write(self, sql: str, params: dict[str, Any]) -> int:
         """Return how many changes a statement noted in the audit; 0 is a refusal."""
-        connection = connections[self.alias]
-        table = connection.ops.quote_name(self.model._meta.db_table)
-        with connection.cursor() as cursor:
-            cursor.execute(sql.replace("{table}", table), params)
+        with connections[self.alias].cursor() as cursor:
+            cursor.execute(_named(sql, self.model._meta.db_table), params)
             count: int = cursor.rowcount
         return count
 
     @translate_errors
     def get(self, id: UUID, *, deleted: bool | None = False) -> RawRow | None:
-        sql = GET.replace("{state}", _STATES[deleted])
-        found = self._run(sql, (id, self.tenant))
+        found = self._run(_GET[deleted], (id, self.tenant))
         return _raw_row(self.tenant, found[0]) if found else None
 
     @translate_errors
