@@ -92,7 +92,7 @@ def test_it_serves_every_address_that_it_prints(file):
 def printed(server: subprocess.Popen[str], port: int) -> list[str]:
     """Return the addresses that the demo prints before it serves."""
     found: list[str] = []
-    for line in server.stdout:
+    for line in server.stdout or ():
         found += re.findall(rf"http://127\.0\.0\.1:{port}/[\w/]*", line)
         if "/api/docs/" in line:
             return found
@@ -103,7 +103,7 @@ def fetch(address: str) -> int:
     for _ in range(100):
         try:
             with urllib.request.urlopen(address, timeout=30) as response:  # noqa: S310 - this machine
-                return response.status
+                return int(response.status)
         except urllib.error.HTTPError as error:
             return error.code
         except urllib.error.URLError:
