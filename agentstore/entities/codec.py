@@ -22,7 +22,7 @@ from agentstore.core.ordering import exact_json, same_json
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField, fields_of
 
-__all__ = ["MAX_INDEXED_BYTES", "Codec", "Document", "same_json"]
+__all__ = ["MAX_INDEXED_BYTES", "NO_TIME", "Codec", "Document", "epochs", "same_json"]
 
 S = TypeVar("S", bound=BaseModel)
 
@@ -30,7 +30,7 @@ S = TypeVar("S", bound=BaseModel)
 _DIGITS = re.compile(r'"\s*[+-]?\d+(\.\d*)?\s*"')
 #: What a date, time or duration looks like once it is stored.
 _TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d|-?P")
-_NO_TIME = "Input should be a date or time as ISO 8601 text, such as 2026-01-31"
+NO_TIME = "Input should be a date or time as ISO 8601 text, such as 2026-01-31"
 #: The longest value of an indexed field, in bytes: PostgreSQL's b-tree holds about 2,700 a row.
 MAX_INDEXED_BYTES = 1000
 _SHORT = 10**300
@@ -103,7 +103,7 @@ class Codec(Generic[S]):
     def _refuse_epochs(self, text: str, document: Document) -> None:
         """Refuse text of digits for a date or time: pydantic reads it as seconds since 1970."""
         if _DIGITS.search(text):
-            errors = {path: [_NO_TIME] for path in _epochs(_parse(text), document.value, "")}
+            errors = {path: [NO_TIME] for path in epochs(_parse(text), document.value, "")}
             if errors:
                 self._refuse(errors)
 
@@ -228,14 +228,14 @@ class Codec(Generic[S]):
         )
 
 
-def _epochs(given: JSONValue, stored: JSONValue, path: str) -> Iterator[str]:
+def epochs(given: JSONValue, stored: JSONValue, path: str) -> Iterator[str]:
     """Yield the paths at which text of digits became a date or time."""
     if isinstance(given, dict) and isinstance(stored, dict):
         for key in given.keys() & stored.keys():
-            yield from _epochs(given[key], stored[key], f"{path}.{key}" if path else key)
+            yield from epochs(given[key], stored[key], f"{path}.{key}" if path else key)
     elif isinstance(given, list) and isinstance(stored, list):
         for number, (one, other) in enumerate(zip(given, stored, strict=False)):
-            yield from _epochs(one, other, f"{path}.{number}")
+            yield from epochs(one, other, f"{path}.{number}")
     elif isinstance(given, str) and _DIGITS.fullmatch(f'"{given}"') and _TIME.match(str(stored)):
         yield path
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import JSONValue
-from agentstore.entities.codec import flat_errors, suggest
+from agentstore.entities.codec import NO_TIME, epochs, flat_errors, suggest
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.schema import UTCDateTime
 
@@ -217,7 +217,10 @@ def _encode(adapter: TypeAdapter[Any], value: object) -> JSONValue:
     except ValidationError as error:
         messages = [message for found in flat_errors(error).values() for message in found]
         guards.refuse("", next((m for m in messages if "None" not in m), messages[0]))
-    return guards.to_json(adapter.dump_python(decoded, mode="json", by_alias=True))
+    encoded = guards.to_json(adapter.dump_python(decoded, mode="json", by_alias=True))
+    if [*epochs(plain, encoded, "")]:
+        guards.refuse("", NO_TIME)
+    return encoded
 
 
 _TIME = TypeAdapter[Any](UTCDateTime)

@@ -172,6 +172,15 @@ def test_the_same_bytes_for_the_same_set_under_every_hash_seed():
     assert guards.to_json({"b", "a", "c"}) == ["a", "b", "c"]
 
 
+@given(JSON)
+def test_the_quick_text_means_the_same(value):
+    assert json.loads(guards.quick_json(value)) == json.loads(guards.dump_json(value))
+
+
+def test_the_quick_text_takes_what_a_hand_wrote():
+    assert guards.quick_json({"a": "\ud800"}) == guards.dump_json({"a": "\ud800"})
+
+
 @pytest.mark.parametrize("text", ["", "a", "é", "\U0001f600", "\ue000", "\x01"])
 def test_text_is_returned_as_it_is(text):
     assert guards.check_text(text, "x") is text

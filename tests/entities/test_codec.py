@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
@@ -158,6 +158,54 @@ def test_computed_fields_are_not_stored():
 )
 def test_what_does_not_fit_is_told_by_path(data, path, message):
     assert problems(encode, data) == {path: [message]}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("\ud800", "The text holds a lone surrogate at position 0."),
+        ("\0", "The text holds a NUL character at position 0."),
+        (10**4300, "The number has more than 4,300 digits."),
+    ],
+    ids=["surrogate", "nul", "digits"],
+)
+def test_what_a_validator_makes_is_guarded_too(value, message):
+    """The input is sound; what the schema turns it into would be stored."""
+
+    class Made(EntitySchema):
+        n: object = None
+
+        @field_validator("n")
+        @classmethod
+        def _make(cls, given):
+            return {"x": value} if given else given
+
+    assert problems(encode, {"n": 1}, Codec(Made, "made", [])) == {"n.x": [message]}
+
+
+class Times(EntitySchema):
+    days: list[date] = []
+    by_name: dict[str, datetime] = {}
+    at: time | None = None
+    lasts: timedelta | None = None
+    text: str = ""
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({"days": ["2026-01-31", "1767225600"]}, "days.1"),
+        ({"by_name": {"a": "1767225600.5"}}, "by_name.a"),
+        ({"at": "3600"}, "at"),
+    ],
+)
+def test_digits_are_no_date_or_time_wherever_they_stand(data, path):
+    codec = Codec(Times, "times", [])
+
+    assert [*problems(encode, data, codec)] == [path]
+    assert [*problems(merge, "{}", data, codec=codec)] == [path]
+    assert [*problems(codec.replacement, "{}", json.dumps(data), **LIMITS)] == [path]
+    assert encode({"text": "1767225600", "lasts": "P1D"}, codec)[1].value["text"] == "1767225600"
 
 
 def test_every_problem_is_told_and_the_first_three_are_in_the_message():
