@@ -454,7 +454,7 @@ def test_a_database_that_fails_is_503_without_its_words(api, monkeypatch):
     def fail(*args, **kwargs):
         raise OperationalError("secret words")
 
-    monkeypatch.setattr(PostgresRows, "_run", fail)
+    monkeypatch.setattr(PostgresRows, "_write", fail)
     monkeypatch.setattr(PortableRows, "_atomic", fail)
 
     response = api.post(TASKS, {"data": {"text": "a"}})
