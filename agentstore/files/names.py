@@ -10,7 +10,15 @@ from functools import lru_cache
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
 
-__all__ = ["MAX_NAME_BYTES", "MAX_SEGMENTS", "check_content", "check_name", "digest", "name_key"]
+__all__ = [
+    "MAX_NAME_BYTES",
+    "MAX_SEGMENTS",
+    "check_content",
+    "check_name",
+    "check_size",
+    "digest",
+    "name_key",
+]
 
 MAX_NAME_BYTES = 255
 MAX_SEGMENTS = 20
@@ -86,12 +94,17 @@ def check_content(content: object, *, name: str, agent: str, limit: int) -> str:
         )
     content = str.__str__(content)  # a subclass, such as Django's SafeString, becomes its plain text
     guards.check_text(content, "content")
-    size = len(content.encode())
+    check_size(len(content.encode()), name=name, agent=agent, limit=limit)
+    return content
+
+
+def check_size(size: int, *, name: str, agent: str, limit: int) -> None:
+    """Raise ``TooLarge`` for a content of more than ``limit`` bytes of UTF-8."""
     if size > limit:
         raise TooLarge(
-            f"The {where} has {size:,} bytes; the limit is {limit:,}.", hint="Split it into several files."
+            f"The content of {name!r} (agent {agent!r}) has {size:,} bytes; the limit is {limit:,}.",
+            hint="Split it into several files.",
         )
-    return content
 
 
 def digest(content: str) -> str:

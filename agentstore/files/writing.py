@@ -15,7 +15,7 @@ from agentstore.core.context import Who, resolve
 from agentstore.core.values import new_id, now
 from agentstore.files.backend import Refusal, Stored, Text, Write
 from agentstore.files.models import AgentFile
-from agentstore.files.names import check_content, check_name, digest, name_key
+from agentstore.files.names import check_content, check_name, check_size, digest, name_key
 from agentstore.files.reading import ReadingFiles, check_version, to_info
 from agentstore.files.values import FileInfo
 from agentstore.signals import file_changed
@@ -169,6 +169,7 @@ class WritingFiles(ReadingFiles):
             AlreadyExists: a live file has the name.
             NotFound: no deleted file of that name is kept.
             QuotaExceeded: the agent has no room for it.
+            TooLarge: its text is over ``FILE_MAX_BYTES``, which was higher once.
         """
         name = check_name(name)
         write = self._decided(name, "", who)
@@ -177,11 +178,13 @@ class WritingFiles(ReadingFiles):
             .filter(name_key=write.key, deleted_at__isnull=False)
             .order_by("-deleted_at", "-id")
         )
-        found = self._files.fetch(deleted.values_list("id", flat=True)[:1])
+        found = self._files.fetch(deleted.values_list("id", "size")[:1])
         live = self._files.find(write.key)
         if live is not None:
             raise self._taken(live.name, "undelete the old one")
-        done = self._files.undelete(write, found[0]) if found else Refusal.STALE
+        for _, size in found:
+            check_size(size, name=name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
+        done = self._files.undelete(write, found[0][0]) if found else Refusal.STALE
         if isinstance(done, Stored):
             return self._announce(done, "undeleted")
         raise {

@@ -717,3 +717,14 @@ def test_a_store_can_mark_its_writes_with_another_source(files):
     assert files.info("a.md").source == "tool" and files.source == "python"
     with pytest.raises(ValidationFailed, match="no source"):
         files.with_source("nowhere")
+
+
+def test_a_deleted_text_over_a_lowered_limit_stays_deleted(files, settings):
+    files.write("a.md", "x" * 20)
+    files.delete("a.md")
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_BYTES": 10}
+
+    with pytest.raises(TooLarge, match="20 bytes"):
+        files.undelete("a.md")
+
+    assert files.list() == []
