@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import secrets
 import socket
 import sqlite3
 import subprocess
@@ -75,9 +77,7 @@ def test_reset_starts_over(file):
 
 
 def test_it_serves_every_address_that_it_prints(file):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = unused_port()
     options = {"cwd": ROOT, "env": environ(file), "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command("--port", str(port)), text=True, **options) as server:
         try:
@@ -87,6 +87,15 @@ def test_it_serves_every_address_that_it_prints(file):
                 assert fetch(address) == 200
         finally:
             server.terminate()
+
+
+def unused_port() -> int:
+    """Return a port below those that the system hands out, so that no other test is given it meanwhile."""
+    while True:
+        port = secrets.choice(range(20_000, 30_000))
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def printed(server: subprocess.Popen[str], port: int) -> list[str]:
