@@ -65,14 +65,23 @@ class Toolset:
         ``arguments`` is an object, or its JSON text. The same ``call_id`` makes a create happen once.
         """
         try:
-            tool = self._tools.get(name)
-            if tool is None:
-                raise errors.NotFound(
-                    f"There is no tool {str(name)[:100]!r}.", hint=suggest(str(name), self._tools)
-                )
-            return tool.handler(check_arguments(tool, arguments, strict=self.strict), call_id)
+            return self.run(name, arguments, call_id=call_id)
         except errors.AgentStoreError as error:
             return {"error": error.as_dict()}
+
+    def run(self, name: str, arguments: JSONValue, *, call_id: str | None = None) -> JSONObject:
+        """Do what ``call`` does, for surfaces that show errors in their own way.
+
+        Raises:
+            NotFound: there is no such tool.
+            AgentStoreError: the arguments do not fit, or the store refused.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            raise errors.NotFound(
+                f"There is no tool {str(name)[:100]!r}.", hint=suggest(str(name), self._tools)
+            )
+        return tool.handler(check_arguments(tool, arguments, strict=self.strict), call_id)
 
     async def acall(self, name: str, arguments: JSONValue, *, call_id: str | None = None) -> JSONObject:
         """Do what ``call`` does."""
