@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TypedDict
 
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.guards import check_size, dump_json, to_json
 from agentstore.core.tenancy import MAX_TENANT, check_label
-from agentstore.core.values import JSONObject, JSONValue
+from agentstore.core.values import NOBODY, Acting, JSONObject, JSONValue, Who, ambient
 
 __all__ = ["MAX_CONTEXT_BYTES", "MAX_REASON", "Acting", "Who", "acting", "checked", "current", "resolve"]
 
@@ -22,27 +19,6 @@ __all__ = ["MAX_CONTEXT_BYTES", "MAX_REASON", "Acting", "Who", "acting", "checke
 MAX_REASON = 2000
 #: The largest context, in bytes of JSON.
 MAX_CONTEXT_BYTES = 8192
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Acting:
-    """Who acts, why, and a small JSON object that names the run or trace."""
-
-    actor: str = ""
-    reason: str = ""
-    context: JSONObject = field(default_factory=dict)
-
-
-class Who(TypedDict, total=False):
-    """What a store call may say of itself; it beats what the store and the block around it say."""
-
-    actor: str | None
-    reason: str | None
-    context: Mapping[str, JSONValue] | None
-
-
-_NOBODY = Acting()
-_current: ContextVar[Acting] = ContextVar("agentstore_acting", default=_NOBODY)
 
 
 def checked(
@@ -62,7 +38,7 @@ def checked(
 
 def current() -> Acting:
     """Return who is acting in this context (thread, task)."""
-    return _current.get()
+    return ambient.get()
 
 
 @contextmanager
@@ -76,11 +52,11 @@ def acting(
     Raises:
         ValidationFailed: the actor or reason is no text or too long, the context no small object.
     """
-    token = _current.set(resolve(actor=actor, reason=reason, context=context))
+    token = ambient.set(resolve(actor=actor, reason=reason, context=context))
     try:
-        yield _current.get()
+        yield ambient.get()
     finally:
-        _current.reset(token)
+        ambient.reset(token)
 
 
 def resolve(
@@ -95,8 +71,8 @@ def resolve(
     Raises:
         ValidationFailed: the actor or reason is no text or too long, the context no small object.
     """
-    outer, own = _current.get(), default or _NOBODY
-    if actor is None and reason is None and context is None and outer is _NOBODY:
+    outer, own = ambient.get(), default or NOBODY
+    if actor is None and reason is None and context is None and outer is NOBODY:
         return own
     given = checked(actor=actor, reason=reason, context=context)
     return Acting(

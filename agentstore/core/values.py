@@ -10,18 +10,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar
 from uuid import UUID
 
 from uuid_utils import compat
 
 __all__ = [
+    "NOBODY",
+    "Acting",
     "EntityRow",
     "HistoryEntry",
     "JSONObject",
     "JSONValue",
     "Page",
     "Usage",
+    "Who",
+    "ambient",
     "clock_at",
     "new_id",
     "now",
@@ -68,6 +72,28 @@ def clock_at(moment: datetime) -> Iterator[None]:
 def utc_text(at: datetime) -> str:
     """Return a time as surfaces show it: UTC, fixed width, such as ``2026-01-31T09:00:00.000000Z``."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Acting:
+    """Who acts, why, and a small JSON object that names the run or trace."""
+
+    actor: str = ""
+    reason: str = ""
+    context: JSONObject = field(default_factory=dict)
+
+
+class Who(TypedDict, total=False):
+    """What a store call may say of itself; it beats what the store and the block around it say."""
+
+    actor: str | None
+    reason: str | None
+    context: Mapping[str, JSONValue] | None
+
+
+NOBODY = Acting()
+#: Who is acting around the present call; ``agentstore.core.context.acting`` sets it.
+ambient: ContextVar[Acting] = ContextVar("agentstore_acting", default=NOBODY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
