@@ -1,4 +1,4 @@
-"""What every back end needs: database errors become ``StorageFailed``, refusals undo a block."""
+"""What every back end needs: which one an alias gets, and database errors as ``StorageFailed``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import logging
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError
+from django.db import Error, InterfaceError, OperationalError, connections
 
+from agentstore.conf import settings
 from agentstore.core.errors import StorageFailed
 
-__all__ = ["translate_errors"]
+__all__ = ["single_statements", "translate_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,3 +36,14 @@ def translate_errors(operation: Callable[P, R]) -> Callable[P, R]:
             ) from error
 
     return guarded
+
+
+def single_statements(alias: str) -> bool:
+    """Return whether the database gets PostgreSQL's single statements rather than the portable back end."""
+    return _is_postgresql(alias) and settings.BACKEND == "auto"
+
+
+@functools.cache
+def _is_postgresql(alias: str) -> bool:
+    # Asked on every operation; looking up the thread's connection costs more than the rest of it.
+    return connections[alias].vendor == "postgresql"

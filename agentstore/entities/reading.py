@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from uuid import UUID
 
-from django.db import connections, router
+from django.db import router
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import checked
+from agentstore.core.storage import single_statements
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
 from agentstore.entities.backend import PageRequest, RawRow, RowBackend
@@ -134,8 +135,8 @@ class ReadingStore(Generic[S]):
     @property
     def _rows(self) -> RowBackend:
         alias = self.alias
-        single = connections[alias].vendor == "postgresql" and settings.BACKEND == "auto"
-        return (PostgresRows if single else PortableRows)(self.model, self.name, alias, self.tenant)
+        rows = PostgresRows if single_statements(alias) else PortableRows
+        return rows(self.model, self.name, alias, self.tenant)
 
     @property
     def _limits(self) -> dict[str, int]:

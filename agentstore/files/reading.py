@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self, TypeAlias
 
-from django.db import connections, router
+from django.db import router
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import checked
+from agentstore.core.storage import single_statements
 from agentstore.core.tenancy import check_agent, check_tenant
 from agentstore.core.values import JSONValue
 from agentstore.files.backend import Limits, Stored, Text
@@ -52,8 +53,7 @@ _VERSION = (
 def backend_of(tenant: str, agent: str) -> PortableFiles:
     """Return the back end of one agent's files, on the database that writes go to."""
     alias = router.db_for_write(AgentFile)
-    single = connections[alias].vendor == "postgresql" and settings.BACKEND == "auto"
-    return (PostgresFiles if single else PortableFiles)(alias, tenant, agent)
+    return (PostgresFiles if single_statements(alias) else PortableFiles)(alias, tenant, agent)
 
 
 def agents(tenant: str) -> list[str]:

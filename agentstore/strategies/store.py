@@ -18,6 +18,7 @@ from django.db import connections, router, transaction
 from agentstore.conf import settings
 from agentstore.core import aio, errors, guards
 from agentstore.core.context import checked, current
+from agentstore.core.storage import single_statements
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import Usage, now
 from agentstore.signals import strategy_changed
@@ -112,8 +113,7 @@ class StrategyStore(StrategyMethods):
     @property
     def _rows(self) -> PortableStrategies:
         alias = self.alias
-        single = connections[alias].vendor == "postgresql" and settings.BACKEND == "auto"
-        return (PostgresStrategies if single else PortableStrategies)(alias, self.tenant)
+        return (PostgresStrategies if single_statements(alias) else PortableStrategies)(alias, self.tenant)
 
     # --- reads ------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,9 @@ from typing import Any
 
 import psycopg
 
-__all__ = ["ALIASES", "Raw", "Switch", "database", "server", "set_sync", "using"]
+from tests.benchmarks.measure import Operation, Placed
+
+__all__ = ["ALIASES", "Raw", "Switch", "database", "on", "server", "set_sync", "using"]
 
 #: Alias -> what its column is called.
 ALIASES = {"default": "prepared", "stock": "stock options"}
@@ -74,6 +77,11 @@ def using(alias: str) -> Iterator[None]:
         yield
     finally:
         Switch.alias = before
+
+
+def on(alias: str, operation: Operation) -> Placed:
+    """Send ``operation`` to one set of options."""
+    return Placed(operation, functools.partial(using, alias))
 
 
 class Raw:

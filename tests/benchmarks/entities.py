@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from agentstore.core.values import new_id, now
 from agentstore.entities import EntityModel
 from tests.benchmarks import plans, writers, wsgi
-from tests.benchmarks.database import ALIASES, Raw, set_sync, using
+from tests.benchmarks.database import ALIASES, Raw, on, set_sync
 from tests.benchmarks.fill import fill, settle, warm_up
 from tests.benchmarks.measure import Operation, Ratio, Report, Times, micros, race
 from tests.benchmarks.models import FewReminders, ManyReminders, Reminder
@@ -98,16 +98,8 @@ class Entities:
 
     def contest(self, reference: Operation, operation: Operation, *, block: int = 25) -> Times:
         """Race an operation under each set of options, and the reference."""
-        own = {column: self._on(alias, operation) for alias, column in ALIASES.items()}
+        own = {column: on(alias, operation) for alias, column in ALIASES.items()}
         return race({**own, "raw": reference}, rounds=self.rounds, blocks=dict.fromkeys(own, block))
-
-    @staticmethod
-    def _on(alias: str, operation: Operation) -> Operation:
-        def switched() -> object:
-            with using(alias):
-                return operation()
-
-        return switched
 
     def tell(self, operation: str, reference: str, bound: str, times: Times, *, per: int = 1) -> None:
         """Add the row of a contest against ``raw``."""
@@ -146,7 +138,7 @@ class Entities:
         """Add the row of one operation in two circumstances, each set of options against itself."""
         ratios, notes = {}, []
         for alias, column in ALIASES.items():
-            both = {"large": self._on(alias, large), "small": self._on(alias, small)}
+            both = {"large": on(alias, large), "small": on(alias, small)}
             times = race(both, rounds=self.rounds)
             ratios[column] = Ratio.of(times["large"], times["small"])
             notes.append(f"{micros(times['large'])} against {micros(times['small'])}")

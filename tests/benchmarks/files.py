@@ -12,7 +12,7 @@ from django.db import transaction
 
 from agentstore.files import FileStore
 from agentstore.files.diff import compare
-from tests.benchmarks.database import ALIASES, Raw, Switch, set_sync, using
+from tests.benchmarks.database import ALIASES, Raw, Switch, on, set_sync
 from tests.benchmarks.measure import Operation, Ratio, Report, micros, race
 from tests.benchmarks.stock import StockFile
 
@@ -113,16 +113,6 @@ class Files:
         ratio = Ratio.of(taken, [100_000.0] * len(taken))
         ratios = dict.fromkeys(ALIASES.values(), ratio)
         self.report.add("diff of two texts of 100 KiB", "100 ms", "<= 1.0", ratios, micros(taken))
-
-
-def on(alias: str, operation: Operation) -> Operation:
-    """Send ``operation`` to one set of options."""
-
-    def switched() -> object:
-        with using(alias):
-            return operation()
-
-    return switched
 
 
 def save(file: StockFile, content: str) -> Any:

@@ -8,42 +8,53 @@ milliseconds of each other wander together. So a ratio is the median over the ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 from time import perf_counter_ns
 
-__all__ = ["Operation", "Ratio", "Report", "Times", "micros", "race"]
+__all__ = ["Operation", "Placed", "Ratio", "Report", "Times", "micros", "race"]
 
 Times = dict[str, list[float]]
 Operation = Callable[[], object]
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operation inside a context, which is entered once a block: it adds nothing to the time."""
+
+    operation: Operation
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
 def race(
-    contestants: Mapping[str, Operation], *, rounds: int, blocks: Mapping[str, int] | None = None
+    contestants: Mapping[str, Operation | Placed], *, rounds: int, blocks: Mapping[str, int] | None = None
 ) -> Times:
     """Return name -> the median time of its block in each round, in microseconds.
 
     A block is 25 operations, unless ``blocks`` says otherwise.
     """
     sizes = dict.fromkeys(contestants, 25) | dict(blocks or {})
-    for name, operation in contestants.items():
-        _block(operation, sizes[name])
+    placed = {name: one if isinstance(one, Placed) else Placed(one) for name, one in contestants.items()}
+    for name, contestant in placed.items():
+        _block(contestant, sizes[name])
     names = list(contestants)
     times: Times = {name: [] for name in names}
     for turn in range(rounds):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            times[name].append(_block(contestants[name], sizes[name]))
+            times[name].append(_block(placed[name], sizes[name]))
     return times
 
 
-def _block(operation: Operation, size: int) -> float:
-    taken = []
-    operation()  # wakes up this contestant's server process
-    for _ in range(size):
-        start = perf_counter_ns()
-        operation()
-        taken.append(perf_counter_ns() - start)
+def _block(contestant: Placed, size: int) -> float:
+    taken, operation = [], contestant.operation
+    with contestant.around():
+        operation()  # wakes up this contestant's server process
+        for _ in range(size):
+            start = perf_counter_ns()
+            operation()
+            taken.append(perf_counter_ns() - start)
     return median(taken) / 1000
 
 
