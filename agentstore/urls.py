@@ -9,6 +9,7 @@ from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
 from agentstore.entities.registry import all_entities
 from agentstore.files import api as files
 from agentstore.strategies import api as strategies
+from agentstore.tools import api as tools
 
 app_name = "agentstore"
 
@@ -55,5 +56,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("strategies/seed/", strategies.SeedView.as_view(), name="strategies-seed"),
     path("strategies/entries/", strategies.EntriesView.as_view(), name="strategies"),
     path("strategies/entries/<str:id>/", strategies.EntryView.as_view(), name="strategy"),
+    path("tools/", tools.ToolsView.as_view(), name="tools"),
+    path("tools/<str:name>/", tools.ToolView.as_view(), name="tool"),
     re_path(r"^entities(?:/(?P<rest>[\s\S]*))?\Z", NoSuchEntityView.as_view()),
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar, NoReturn
 
@@ -177,16 +177,33 @@ class StoreView(APIView):
         """The names and values of the query string, in order."""
         return query_pairs(self.request.META.get("QUERY_STRING", ""))
 
-    def only_params(self, *known: str) -> dict[str, str]:
-        """Return the query string's parameters.
+    def only_params(self, *known: str, repeated: Sequence[str] = ()) -> dict[str, str]:
+        """Return the query string's parameters, but for those that may be ``repeated``.
 
         Raises:
             ValidationFailed: one is not ``known``, or given twice.
         """
         params = dict(self.pairs)
-        if len(params) < len(self.pairs):
+        single = [name for name, _ in self.pairs if name not in repeated]
+        if len(set(single)) < len(single):
             guards.refuse("", "A parameter is given twice.")
-        return checked_keys(params, known=list(known))
+        checked_keys(params, known=[*known, *repeated])
+        return {name: params[name] for name in single}
+
+    def flag(self, name: str) -> bool:
+        """Return a parameter that is true or false; false where it is not given.
+
+        Raises:
+            ValidationFailed: it is neither.
+        """
+        given = dict(self.pairs).get(name, "false")
+        if given not in ("true", "false"):
+            guards.refuse(name, f"Expected true or false, found {given[:50]!r}.")
+        return given == "true"
+
+    def whole_list(self, results: Sequence[JSONValue]) -> Response:
+        """Show a list that has no pages."""
+        return Response({"results": results, "next": None, "next_cursor": None, "limit": len(results)})
 
 
 class StoreViewSet(ViewSetMixin, StoreView):

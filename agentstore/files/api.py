@@ -6,6 +6,7 @@ A text is sent and read as ``text/markdown`` (or ``text/plain``), or inside JSON
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -21,7 +22,7 @@ from agentstore.core import guards
 from agentstore.core.api import StoreView, StrictJSONParser
 from agentstore.core.preconditions import Preconditions, etag
 from agentstore.core.requests import read_integer
-from agentstore.core.values import JSONObject, JSONValue, utc_text
+from agentstore.core.values import JSONObject, utc_text
 from agentstore.files.archive import export_zip, read_zip
 from agentstore.files.importing import import_files
 from agentstore.files.names import check_name
@@ -121,10 +122,6 @@ class AgentView(StoreView):
 
         return None if sent.creates_only else sent.expected(current)
 
-    def list_body(self, results: Sequence[JSONValue]) -> Response:
-        """Show a list that is always whole."""
-        return Response({"results": results, "next": None, "next_cursor": None, "limit": len(results)})
-
 
 class AgentsView(StoreView):
     """The tenant's agents that have files."""
@@ -135,8 +132,7 @@ class AgentsView(StoreView):
     def get(self, request: Request) -> Response:
         """List the agents that have live files."""
         self.only_params()
-        found = [{"agent": agent} for agent in agents(self.tenant)]
-        return Response({"results": found, "next": None, "next_cursor": None, "limit": len(found)})
+        return self.whole_list([{"agent": agent} for agent in agents(self.tenant)])
 
 
 class FilesView(AgentView):
@@ -145,7 +141,7 @@ class FilesView(AgentView):
     def get(self, request: Request, agent: str) -> Response:
         """List the live files, without their contents; ``prefix`` chooses among them."""
         params = self.only_params("prefix")
-        return self.list_body([shown(info) for info in self.store.list(params.get("prefix", ""))])
+        return self.whole_list([shown(info) for info in self.store.list(params.get("prefix", ""))])
 
 
 class FileView(AgentView):
@@ -232,7 +228,7 @@ class VersionsView(AgentView):
         self.only_params()
         if self.store.info(self.name) is None:
             raise self.store.not_found(self.name)
-        return self.list_body([shown(version) for version in self.store.versions(self.name)])
+        return self.whole_list([shown(version) for version in self.store.versions(self.name)])
 
 
 class DiffView(AgentView):
@@ -250,7 +246,7 @@ class DiffView(AgentView):
         return Response({**{fact: getattr(diff, fact) for fact in facts}, "unified": str(diff)})
 
 
-class ActingView(AgentView):
+class ActingView(AgentView, ABC):
     """The base of what is done to a file by POST, with a small JSON body."""
 
     known: Sequence[str] = ("reason",)
@@ -264,9 +260,9 @@ class ActingView(AgentView):
                 guards.refuse(key, "The key is missing.")
         return self.act(request, body)
 
+    @abstractmethod
     def act(self, request: Request, body: JSONObject) -> Response:
         """Carry out the request."""
-        raise NotImplementedError  # each view below says what
 
 
 class RestoreView(ActingView):
@@ -326,7 +322,7 @@ class ChangesView(AgentView):
         if "since" not in params:
             guards.refuse("since", "Say since when, such as 2026-01-31T09:00:00Z.")
         found = self.store.changes(params["since"], params.get("until"))
-        return self.list_body([shown(change) for change in found])
+        return self.whole_list([shown(change) for change in found])
 
 
 class ArchiveView(AgentView):
@@ -338,13 +334,6 @@ class ArchiveView(AgentView):
         if request.method != "POST":
             return "view"
         return "delete" if self.flag("prune") else "change"
-
-    def flag(self, name: str) -> bool:
-        """Return a parameter that is true or false, and false where it is not given."""
-        given = dict(self.pairs).get(name, "false")
-        if given not in ("true", "false"):
-            guards.refuse(name, f"Expected true or false, found {given[:50]!r}.")
-        return given == "true"
 
     def get(self, request: Request, agent: str) -> HttpResponse:
         """Return the live files with their manifest."""
@@ -367,4 +356,4 @@ class ArchiveView(AgentView):
             dry_run=self.flag("dry_run"),
             reason=params.get("reason"),
         )
-        return self.list_body([shown(step) for step in steps])
+        return self.whole_list([shown(step) for step in steps])
