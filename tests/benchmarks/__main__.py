@@ -19,7 +19,15 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the large table")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of each comparison")
     parser.add_argument("--only", default="", help="run only the parts whose name holds this text")
+    parser.add_argument(
+        "--one-cpu",
+        action="store_true",
+        help="keep client and server on one CPU (Linux): with few cores, where the scheduler puts the two "
+        "ends of a connection decides more than the code does; not for the parts with several writers",
+    )
     options = parser.parse_args()
+    if options.one_cpu:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.settings"
     with server():
         import django
