@@ -113,21 +113,23 @@ def toolset(
 ) -> Toolset:
     """Return the tools of a run.
 
-    With a ``tenant`` alone: every registered entity and the tenant's strategies, and with an
-    ``agent`` its files. Or what is listed: bare model classes use ``tenant``, bound stores keep
-    their own, so that one run can span several tenants. ``writable`` are globs of the files that
-    may be written (default: none). ``generic`` gives one set for all entities instead of five tools
-    for each.
+    With a ``tenant`` alone: every registered entity and the tenant's strategies. Or what is listed:
+    bare model classes use ``tenant``, bound stores keep their own, so that one run can span several
+    tenants. An ``agent`` adds its files, and ``writable`` are globs of those that may be written
+    (default: none). ``generic`` gives one set for all entities instead of five tools for each.
 
     Raises:
-        ImproperlyConfigured: nothing to make tools of, or two tools of one name.
+        ImproperlyConfigured: nothing to make tools of, two tools of one name, or globs that are no list.
         ValidationFailed: the tenant, actor or agent is not allowed.
     """
     listed = not (entities is None and files is None and strategies is None)
     chosen = list(entities or ()) if listed else all_entities()
     stores = [_bound(item, tenant, actor) for item in chosen]
+    if isinstance(writable, str):  # its letters would be taken for globs
+        raise ImproperlyConfigured(f"writable is a list of globs, found the text {writable!r}.")
+    if files is None and agent is not None:
+        files = FileStore(_need(tenant), agent, actor=actor)
     if not listed:
-        files = None if agent is None else FileStore(_need(tenant), agent, actor=actor)
         strategies = StrategyStore(_need(tenant), actor=actor)
     tools: list[Tool] = []
     if generic:

@@ -174,6 +174,20 @@ def test_files_are_written_only_where_a_glob_allows_it(tenant):
     assert [item["name"] for item in tools.call("file_list", {})["files"]] == ["SOUL.md", "notes/day.md"]
 
 
+def test_an_agent_brings_its_files_also_beside_what_is_listed(tenant):
+    tools = toolset(tenant, agent="bia", entities=[Task])
+
+    names = {tool["name"] for tool in tools.definitions("openai")}
+
+    assert {"file_list", "file_read", "tasks_query"} <= names
+    assert "strategy_find" not in names
+
+
+def test_a_single_text_is_no_list_of_globs(tenant):
+    with pytest.raises(ImproperlyConfigured, match=r"writable is a list of globs, found the text 'notes/\*'"):
+        toolset(tenant, agent="bia", writable="notes/*")
+
+
 @pytest.mark.parametrize("name", ["file_read", "file_versions"])
 def test_a_missing_file_is_an_error(tenant, name):
     tools = toolset(files=FileStore(tenant, "bia"))
