@@ -1,0 +1,1 @@
+"""Agentstore's tools in the frameworks that people build agents with, and a run without any account."""
