@@ -27,7 +27,7 @@ from agentstore.core.values import JSONValue, utc_text
 from agentstore.files.names import check_name, digest, name_key
 from agentstore.files.reading import ReadingFiles
 
-__all__ = ["MANIFEST", "export_folder", "export_zip", "read_folder", "read_zip"]
+__all__ = ["MANIFEST", "Packed", "export_folder", "export_zip", "read_folder", "read_packed", "read_zip"]
 
 MANIFEST = "manifest.json"
 #: What a manifest of ours calls itself; any other ``manifest.json`` is a file like the rest.
@@ -134,7 +134,7 @@ def read_zip(data: bytes) -> dict[str, str]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             _check_count(len(members))
-            return _contents([_member(archive, info) for info in members if not _is_folder(info)])
+            return read_packed([_member(archive, info) for info in members if not _is_folder(info)])
     except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError) as error:
         guards.refuse("archive", f"The zip can't be read: {error}.")
 
@@ -177,7 +177,7 @@ def read_folder(folder: Path) -> dict[str, str]:
     for entry in _walk(folder):
         packed.append(_on_disk(folder, entry))
         _check_count(len(packed))
-    return _contents(packed)
+    return read_packed(packed)
 
 
 def _walk(folder: Path | str) -> Iterator[os.DirEntry[str]]:
@@ -215,8 +215,13 @@ def _check_count(count: int) -> None:
         )
 
 
-def _contents(packed: Iterable[Packed]) -> dict[str, str]:
-    """Read and check the files of a bundle; every problem is told at once."""
+def read_packed(packed: Iterable[Packed]) -> dict[str, str]:
+    """Return name -> content of the files of a bundle, checked; every problem is told at once.
+
+    Raises:
+        ValidationFailed: something in it may not be a file.
+        TooLarge: it holds more than an agent may have.
+    """
     files = [file for file in packed if not DROPPINGS & set(file.path.casefold().split("/"))]
     if len(files) > settings.FILE_MAX_FILES + 1:
         raise TooLarge(f"There are {len(files):,} files; the limit is {settings.FILE_MAX_FILES:,}.")

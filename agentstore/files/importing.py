@@ -16,7 +16,7 @@ from agentstore.files.names import check_content, check_name, digest, name_key
 from agentstore.files.store import FileStore
 from agentstore.files.values import FileInfo
 
-__all__ = ["POLICIES", "Step", "import_files"]
+__all__ = ["POLICIES", "Step", "fingerprint", "import_files"]
 
 #: What becomes of files that are there with another content: the import fails, they are skipped or
 #: overwritten, or (``seed``) overwritten unless somebody changed them since the last seed.
@@ -49,12 +49,14 @@ def import_files(
     policy: str = "fail",
     prune: bool = False,
     dry_run: bool = False,
+    expected: str | None = None,
     **who: Unpack[Who],
 ) -> Plan:
     """Bring an agent's files to what ``files`` (name -> content) says, all of it or nothing.
 
     Files that are not in ``files`` stay, unless ``prune`` deletes them; identical content makes no
-    version. ``dry_run`` returns the plan, conflicts included, and writes nothing.
+    version. ``dry_run`` returns the plan, conflicts included, and writes nothing; ``expected`` is the
+    ``fingerprint`` of the plan that was looked at.
 
     Raises:
         ValidationFailed: the policy, a name or a content does not hold.
@@ -62,7 +64,7 @@ def import_files(
         AlreadyExists: the policy is ``fail`` and files are there with another content, or the names
             of two files differ in capitals only.
         QuotaExceeded: the agent has no room for all of them.
-        Conflict: a file changed between plan and write.
+        Conflict: the plan is not the expected one, or a file changed between plan and write.
     """
     if policy not in POLICIES:
         guards.refuse("policy", f"{policy!r} is no policy.", f"Valid: {', '.join(POLICIES)}.")
@@ -70,12 +72,19 @@ def import_files(
     plan = _Planner(store, policy, prune).plan(wanted)
     if dry_run:
         return plan
+    if expected is not None and fingerprint(plan) != expected:
+        raise errors.Conflict("Files changed since the plan was made.", hint="Look at the plan again.")
     _refuse_conflicts(plan)
     if policy == "seed":
         context = resolve(**who, default=store._who).context
         who["context"] = {**context, SEED: True}
     with transaction.atomic(store._files.alias):
         return _carry_out(store, plan, wanted, who)
+
+
+def fingerprint(plan: Plan) -> str:
+    """Return a text that tells whether another plan does the same to the same versions."""
+    return digest(repr(sorted((step.name, step.action, step.version or 0) for step in plan)))
 
 
 def _checked(store: FileStore, files: Mapping[str, str]) -> dict[str, str]:

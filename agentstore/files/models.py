@@ -127,6 +127,7 @@ class AgentFile(StoreModel):
             ("undelete_agentfile", "Can undelete agent file"),
             ("restore_agentfile", "Can restore agent file"),
             ("redact_agentfile", "Can blank out versions of agent file"),
+            ("import_agentfile", "Can import agent files"),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'agent file',
                 'verbose_name_plural': 'agent files',
-                'permissions': [('undelete_agentfile', 'Can undelete agent file'), ('restore_agentfile', 'Can restore agent file'), ('redact_agentfile', 'Can blank out versions of agent file')],
+                'permissions': [('undelete_agentfile', 'Can undelete agent file'), ('restore_agentfile', 'Can restore agent file'), ('redact_agentfile', 'Can blank out versions of agent file'), ('import_agentfile', 'Can import agent files')],
                 'indexes': [models.Index(fields=['tenant', 'agent', 'name_key'], name='agentstore_file_key_idx')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at__isnull', True)), fields=('tenant', 'agent', 'name_key'), name='agentstore_file_name_uniq')],
             },

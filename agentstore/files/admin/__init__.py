@@ -11,13 +11,13 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.urls import URLPattern, path
 
-from agentstore.files.admin.going_back import GoingBackAdmin
+from agentstore.files.admin.transfer import TransferAdmin
 from agentstore.files.models import AgentFile
 
 __all__ = ["AgentFileAdmin", "register_missing"]
 
 
-class AgentFileAdmin(GoingBackAdmin):
+class AgentFileAdmin(TransferAdmin):
     """Agents and files: list, editor, versions, differences, restore, deleted files.
 
     A subclass may set every template's name.
@@ -28,6 +28,7 @@ class AgentFileAdmin(GoingBackAdmin):
     def get_urls(self) -> list[URLPattern]:
         """Return the admin's own addresses and ours; files go by id, so that every name works."""
         pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
+            "import": ("import/", self.import_view),
             "agent": ("agent/<str:agent>/", self.agent_view),
             "deleted": ("agent/<str:agent>/deleted/", self.deleted_view),
             "export": ("agent/<str:agent>/export/", self.export_view),

@@ -54,6 +54,8 @@ class AgentsAdmin(ChangesAdmin):
             "may_add": self.allows(request, "add", tenant),
             "may_change": self.allows(request, "change", tenant),
             "add_url": self.add_url(tenant, agent),
+            "may_import": self.allows(request, "import", tenant),
+            "import_url": self.add_url(tenant, agent, "import"),
             "export_url": self.agent_url(tenant, agent, "export"),
             "back_url": self.url("back", agent),
             "as_of": timezone.localtime(span.since),

@@ -117,6 +117,10 @@ class FileAdminBase(StoreAdmin):
         """Tell whether the user may change files and go back to older texts."""
         return all(self.allows(request, action, tenant) for action in ("change", "restore"))
 
+    def has_import_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Tell whether the user may import files (those of that one's tenant)."""
+        return self._may(request, "import", obj)
+
     def may_redact(self, request: HttpRequest, tenant: str) -> bool:
         """Tell whether the user may change files and blank out older versions."""
         return all(self.allows(request, action, tenant) for action in ("change", "redact"))
@@ -137,9 +141,9 @@ class FileAdminBase(StoreAdmin):
         url = self.url(name, obj.pk, *args)
         return f"{url}?{urlencode(query)}" if query else url
 
-    def add_url(self, tenant: str, agent: str) -> str:
-        """Return the address of the form for a new file of an agent."""
-        return f"{self.url('add')}?{urlencode({'tenant': tenant, 'agent': agent})}"
+    def add_url(self, tenant: str, agent: str, name: str = "add") -> str:
+        """Return the address of the form for a new file of an agent, or of the one to import some."""
+        return f"{self.url(name)}?{urlencode({'tenant': tenant, 'agent': agent})}"
 
     # --- frames --------------------------------------------------------------------------------
 
@@ -180,8 +184,12 @@ class FileAdminBase(StoreAdmin):
 
     def log_act(self, request: HttpRequest, obj: Any, flag: int, text: str) -> None:
         """Write the ``LogEntry`` of one act, with its reason."""
+        self.log(request, [obj], flag, self.with_reason(request, text))
+
+    def with_reason(self, request: HttpRequest, text: str) -> str:
+        """Return what the log says of an act, with the reason that the form gave."""
         reason = self.reason(request)
-        self.log(request, [obj], flag, f"{text} {_('Reason: %s') % reason}" if reason else text)
+        return f"{text} {_('Reason: %s') % reason}" if reason else text
 
     def last_change(self, at: Any, actor: str, source: str) -> SafeString:
         """Return when, by whom and by which way something was last changed."""

@@ -14,10 +14,12 @@ from django.utils.translation import gettext as _
 from agentstore.files.admin.unusual import badge, visible
 from agentstore.files.diff import DiffLine, FileDiff, compare, count_lines
 
-__all__ = ["LineCounter", "Shown", "lines_text", "show_diff"]
+__all__ = ["Comparing", "LineCounter", "Shown", "lines_text", "show_diff"]
 
 #: A table with more rows or more bytes of HTML than this is not shown: both texts are offered instead.
 MAX_ROWS, MAX_BYTES = 3000, 600_000
+#: How much HTML the differences on one page may take together.
+BUDGET = 700_000
 _TEMPLATE = "agentstore/admin/files/diff_table.html"
 _CSS = {"+": "as-add", "-": "as-del", " ": ""}
 
@@ -106,3 +108,22 @@ class LineCounter:
         """Return (added, removed); None where there are so many lines that counting would take long."""
         self.budget -= old.count("\n") + new.count("\n")
         return count_lines(old, new) if self.budget >= 0 else None
+
+
+class Comparing:
+    """Compares file after file, as long as the page stays small and quick; then it counts lines."""
+
+    def __init__(self) -> None:
+        self.room, self.counter = BUDGET, LineCounter()
+
+    def show(self, before: str | None, after: str | None, *, old_name: str, new_name: str) -> Shown:
+        """Return the difference of one file; a text of None is too much to read for one page."""
+        if before is None or after is None:
+            return Shown(too_large=True)
+        if self.room > 0:
+            diff = show_diff(before, after, old_name=old_name, new_name=new_name, context=1)
+            self.room -= max(len(diff.table), len(before) + len(after))
+            if self.room > 0 or not diff.table:
+                return diff
+        added, removed = self.counter.count(before, after) or (0, 0)
+        return Shown(added=added, removed=removed, too_large=True)

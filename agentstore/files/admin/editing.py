@@ -235,21 +235,30 @@ class EditingAdmin(AgentsAdmin):
             request, obj, format_html(_("Added {name} as version {number}."), **words), messages.SUCCESS
         )
 
-    def _add_form(self, request: HttpRequest, names: dict[str, str], **context: Any) -> HttpResponse:
-        tenant, agent = names["tenant"], names["agent"]
+    def owner_fields(self, request: HttpRequest, tenant: str, agent: str) -> dict[str, Any]:
+        """Return what a form for new files says of whose they are: known, or to be named."""
         tenants = self.tenants(request)
         known = is_tenant(tenant) and self.valid_agent(agent) and (tenants is None or tenant in tenants)
         offered = sorted(tenants, key=tenant_label) if tenants is not None else []
+        return {
+            "known": known,
+            "offered": [(name, tenant_label(name)) for name in offered],
+            "back": self.agent_url(tenant, agent) if known else self.url("changelist"),
+        }
+
+    def _add_form(self, request: HttpRequest, names: dict[str, str], **context: Any) -> HttpResponse:
+        tenant, agent = names["tenant"], names["agent"]
+        owner = self.owner_fields(request, tenant, agent)
+        known = owner["known"]
         crumbs = self.agent_crumbs(tenant, agent, Crumb(label=_("Add file"))) if known else self.crumbs(
             Crumb(label=_("Add file")))  # fmt: skip
         context = {
             "names": names,
+            **owner,
             "known": known and request.method != "POST",
-            "offered": [(name, tenant_label(name)) for name in offered],
             "content": as_browser_sends(request.POST.get("content", "")),
             "reason": request.POST.get("reason", ""),
             "most_bytes": f"{settings.FILE_MAX_BYTES:,}",
-            "back": self.agent_url(tenant, agent) if known else self.url("changelist"),
             **context,
         }
         subtitle = self.owner_text(tenant, agent) if known else ""

@@ -20,15 +20,13 @@ from agentstore.core.admin import Crumb, tenant_label, time_text
 from agentstore.core.values import now
 from agentstore.files.admin.base import words_of
 from agentstore.files.admin.changes import at_day
-from agentstore.files.admin.comparing import LineCounter, Shown, show_diff
+from agentstore.files.admin.comparing import Comparing, Shown
 from agentstore.files.admin.removing import RemovingAdmin
 from agentstore.files.names import name_key
 from agentstore.files.values import Planned
 
 __all__ = ["GoingBackAdmin"]
 
-#: How much HTML the differences on one page may take together.
-BUDGET = 700_000
 _TICKABLE = ("restore", "undelete", "born")
 #: What the user must be allowed to do for each step.
 _NEEDS = {
@@ -67,27 +65,6 @@ class Pair:
     before: str | None
     after: str | None
     downloads: Sequence[tuple[str, str]]
-
-
-class Comparing:
-    """Compares file after file, as long as the page stays small and quick; then it counts lines."""
-
-    def __init__(self) -> None:
-        self.room, self.counter = BUDGET, LineCounter()
-
-    def show(self, step: Planned, pair: Pair) -> Shown:
-        """Return the difference of one file."""
-        if pair.before is None or pair.after is None:
-            return Shown(too_large=True)
-        old = f"v{step.current_version}" if step.current_version else "–"
-        new = f"v{step.version}" if step.version and step.action != "born" else "–"
-        if self.room > 0:
-            diff = show_diff(pair.before, pair.after, old_name=old, new_name=new, context=1)
-            self.room -= max(len(diff.table), len(pair.before) + len(pair.after))
-            if self.room > 0 or not diff.table:
-                return diff
-        added, removed = self.counter.count(pair.before, pair.after) or (0, 0)
-        return Shown(added=added, removed=removed, too_large=True)
 
 
 class GoingBackAdmin(RemovingAdmin):
@@ -200,7 +177,7 @@ class GoingBackAdmin(RemovingAdmin):
                     seen=_seen(step),
                     ticked=step.name in ticked or (every and step.action in ("restore", "undelete")),
                     may=all(self.allows(request, action, tenant) for action in _NEEDS.get(step.action, ())),
-                    diff=None if pair is None else comparing.show(step, pair),
+                    diff=None if pair is None else _compared(comparing, step, pair),
                     anchor=f"change-{position}",
                     downloads=() if pair is None else pair.downloads,
                 )
@@ -245,6 +222,12 @@ def _moment(day: str, clock: str) -> datetime | None:
         return at_day(date.fromisoformat(day), time.fromisoformat(clock or "00:00").replace(tzinfo=None))
     except ValueError:
         return None
+
+
+def _compared(comparing: Comparing, step: Planned, pair: Pair) -> Shown:
+    old = f"v{step.current_version}" if step.current_version else "–"
+    new = f"v{step.version}" if step.version and step.action != "born" else "–"
+    return comparing.show(pair.before, pair.after, old_name=old, new_name=new)
 
 
 def _seen(step: Planned) -> str:

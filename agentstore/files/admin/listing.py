@@ -89,6 +89,7 @@ class ListingAdmin(FileAdminBase):
             "chosen": chosen or "",
             "tenants": self._offered(request),
             "new_agent": self._new_agent(request),
+            "may_import": self.has_import_permission(request),
             "add_tenant": self._tenant_for_new(request),
             "show_tenant": chosen is None,
         }
