@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from rest_framework.routers import SimpleRouter
 
+from agentstore.core.api import NoSuchAddressView
 from agentstore.entities.api import NoSuchEntityView, index_view, viewset_for
 from agentstore.entities.registry import all_entities
 from agentstore.files import api as files
@@ -40,10 +41,21 @@ def _agent_urls() -> list[URLPattern | URLResolver]:
         path("agents/<str:agent>/archive/", files.ArchiveView.as_view(), name="file-archive"),
         path("agents/<str:agent>/changes/", files.ChangesView.as_view(), name="file-changes"),
         *(
-            path(f"agents/<str:agent>/{act}/<path:name>", view.as_view(), name=f"file-{act}")
+            re_path(  # a name is checked by the store alone: whatever it holds arrives there
+                rf"^agents/(?P<agent>[^/]+)/{act}/(?P<name>[\s\S]+)\Z", view.as_view(), name=f"file-{act}"
+            )
             for act, view in on_files.items()
         ),
+        _nothing_else("agents", "files"),
     ]
+
+
+def _nothing_else(root: str, capability: str) -> URLPattern:
+    """Return the pattern of what no other address below ``root`` matches."""
+    nothing: URLPattern = re_path(
+        rf"^{root}(?:/[\s\S]*)?\Z", NoSuchAddressView.as_view(capability=capability)
+    )
+    return nothing
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -56,7 +68,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("strategies/seed/", strategies.SeedView.as_view(), name="strategies-seed"),
     path("strategies/entries/", strategies.EntriesView.as_view(), name="strategies"),
     path("strategies/entries/<str:id>/", strategies.EntryView.as_view(), name="strategy"),
+    _nothing_else("strategies", "strategies"),
     path("tools/", tools.ToolsView.as_view(), name="tools"),
     path("tools/<str:name>/", tools.ToolView.as_view(), name="tool"),
+    _nothing_else("tools", "tools"),
     re_path(r"^entities(?:/(?P<rest>[\s\S]*))?\Z", NoSuchEntityView.as_view()),
 ]

@@ -10,13 +10,15 @@ import functools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
+from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
+from django.apps import apps
 from django.conf import settings as django_settings
 from django.contrib.auth.models import AnonymousUser
 from django.core import exceptions as django_errors
 from django.db import connections, transaction
-from django.http import Http404, HttpResponseBase
+from django.http import Http404, HttpResponseBase, HttpResponsePermanentRedirect
 from django.http.request import UnreadablePostError
 from django.utils.cache import patch_vary_headers
 from rest_framework import exceptions
@@ -38,9 +40,11 @@ from agentstore.core.values import JSONObject, JSONValue
 __all__ = [
     "TENANT_HEADER",
     "JSONRenderer",
+    "NoSuchAddressView",
     "StoreView",
     "StoreViewSet",
     "StrictJSONParser",
+    "described_by",
     "exception_handler",
 ]
 
@@ -218,6 +222,28 @@ class StoreViewSet(ViewSetMixin, StoreView):
 
     def action_of(self, request: Request) -> str:
         return self.access_actions.get(self.action or "", "view")
+
+
+class NoSuchAddressView(StoreView):
+    """What no other address of a capability matches: 404 in JSON, or the same with its last slash."""
+
+    schema = None
+    capability = ""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if request.method not in ("GET", "HEAD") or request.path.endswith("/"):
+            hint = "Every address but a file's ends with a slash."
+            raise errors.NotFound("There is nothing at this address.", hint=hint)
+
+    def get(self, request: Request) -> HttpResponsePermanentRedirect:
+        """Send a reader on to the address with its slash, as Django does."""
+        return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
+
+
+def described_by(module: str) -> Any:
+    """Return what describes a folder's views to drf-spectacular; None where that is not installed."""
+    return import_module(module).Schema() if apps.is_installed("drf_spectacular") else None
 
 
 def _non_atomic(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -6,9 +6,10 @@ Imported only where drf-spectacular is an installed app; the views work without 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
@@ -16,13 +17,29 @@ from drf_spectacular.plumbing import ResolvedComponent
 from agentstore.core.requests import TENANT_HEADER
 from agentstore.core.values import JSONObject
 
-__all__ = ["Operation", "StoreAutoSchema", "header", "json_content"]
+__all__ = [
+    "ENCODED_PATTERN",
+    "NO_NUL",
+    "Operation",
+    "StoreAutoSchema",
+    "TableAutoSchema",
+    "closed",
+    "header",
+    "json_content",
+    "query",
+    "ref",
+    "whole_list",
+]
+
+#: Text that a database can hold; stated, so that nobody has to find out.
+NO_NUL = r"^[^\u0000]*$"
 
 #: Visible ASCII and percent-encoded UTF-8, no blank at either end: a part of what is taken, but all true.
 _CHARACTER = (
     r"([!-$&-~]|%2[1-9A-Fa-f]|%[3-6][0-9A-Fa-f]|%7[0-9A-Ea-e]"
     r"|(%[Cc][3-9A-Fa-f]|%[Dd][0-9A-Fa-f])%[89ABab][0-9A-Fa-f])"
 )
+ENCODED_PATTERN = f"^({_CHARACTER}|%20)*$"
 TENANT_PATTERN = f"^{_CHARACTER}(({_CHARACTER}|%20)*{_CHARACTER})?$"
 _ERRORS = {
     400: "The request does not fit; nothing was written.",
@@ -32,7 +49,7 @@ _ERRORS = {
     409: "It conflicts with what is there; nothing was written.",
     412: "A condition of If-Match or If-None-Match failed; nothing was written.",
     413: "The body or the row is too large; nothing was written.",
-    415: "The body is not JSON.",
+    415: "The body is of a media type that is not listed.",
     429: "Too many requests.",
     503: "The database did not carry it out.",
 }
@@ -56,17 +73,26 @@ ERROR: JSONObject = {
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """What one method of one address does. ``answers`` maps status to response object."""
+    """What one method of one address does. ``answers`` maps status to response object.
+
+    ``body`` is the schema of a JSON body, ``contents`` what else a body may be: media type to schema.
+    """
 
     id: str
     tag: str
     description: str
     parameters: list[JSONObject] = field(default_factory=list)
     body: JSONObject | None = None
+    contents: dict[str, JSONObject] = field(default_factory=dict)
     body_required: bool = True
     answers: dict[int, JSONObject] = field(default_factory=dict)
     errors: tuple[int, ...] = ()
     components: dict[str, JSONObject] = field(default_factory=dict)
+
+
+def ref(name: str) -> JSONObject:
+    """Return a reference to a component schema."""
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def json_content(schema: JSONObject) -> JSONObject:
@@ -77,6 +103,33 @@ def json_content(schema: JSONObject) -> JSONObject:
 def header(name: str, description: str, **schema: Any) -> JSONObject:
     """Return an optional request header."""
     return {"name": name, "in": "header", "description": description, "schema": {"type": "string", **schema}}
+
+
+def query(name: str, description: str, *, required: bool = False, **schema: Any) -> JSONObject:
+    """Return a parameter of the query string."""
+    found: JSONObject = {"name": name, "in": "query", "description": description, "schema": schema}
+    return {**found, "required": True} if required else found
+
+
+def closed(properties: JSONObject, *, optional: Iterable[str] = (), description: str = "") -> JSONObject:
+    """Return the schema of an object with these properties and no others, all there but the ``optional``."""
+    found: JSONObject = {"type": "object", "additionalProperties": False, "properties": properties}
+    required = [name for name in properties if name not in set(optional)]
+    if required:
+        found["required"] = required
+    return {**found, "description": description} if description else found
+
+
+def whole_list(item: JSONObject) -> JSONObject:
+    """Return the schema of a list that has no pages."""
+    return closed(
+        {
+            "results": {"type": "array", "items": item},
+            "next": {"type": "null"},
+            "next_cursor": {"type": "null"},
+            "limit": {"type": "integer", "minimum": 0, "description": "How many there are."},
+        }
+    )
 
 
 def _with_enums_apart(name: str, schema: JSONObject) -> dict[str, JSONObject]:
@@ -118,8 +171,10 @@ class StoreAutoSchema(AutoSchema):
             "tags": [found.tag],
             "responses": deepcopy(self._responses(found)),
         }
-        if found.body is not None:
-            document["requestBody"] = {"content": json_content(found.body), "required": found.body_required}
+        content = {} if found.body is None else json_content(found.body)
+        content |= {media_type: {"schema": schema} for media_type, schema in found.contents.items()}
+        if content:
+            document["requestBody"] = deepcopy({"content": content, "required": found.body_required})
         security = self.get_auth()
         return {**document, "security": security} if security else document
 
@@ -144,6 +199,20 @@ class StoreAutoSchema(AutoSchema):
 
     def _responses(self, found: Operation) -> JSONObject:
         errors = {*found.errors, 400, 401, 403, 503} | ({429} if self.view.throttle_classes else set())
-        content = json_content({"$ref": "#/components/schemas/AgentstoreError"})
+        content = json_content(ref("AgentstoreError"))
         answers = {**found.answers, **{s: {"description": _ERRORS[s], "content": content} for s in errors}}
         return {str(status): answers[status] for status in sorted(answers)}
+
+
+class TableAutoSchema(StoreAutoSchema):
+    """Describes the views of a module by a table: the name of the view and the method."""
+
+    operations: ClassVar[Mapping[tuple[str, str], Operation]] = {}
+    #: The schemas of the parameters in the paths.
+    path_parameters: ClassVar[Mapping[str, JSONObject]] = {}
+
+    def operation(self) -> Operation:
+        return self.operations[type(self.view).__name__, self.method]
+
+    def path_schema(self, name: str) -> JSONObject:
+        return self.path_parameters.get(name) or super().path_schema(name)
