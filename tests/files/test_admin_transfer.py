@@ -95,6 +95,16 @@ def test_single_files_go_into_the_folder_that_was_named(admin_client, files):
     assert files.read("notes/b.md") == ODD
 
 
+def test_the_folder_can_be_changed_without_a_second_upload(admin_client, files):
+    first = look(admin_client, upload("day.md", "y\n"), folder="wrong")
+
+    page = look(admin_client, **{**read_form(first, "import_form"), "folder": "notes/2026"})
+    confirm(admin_client, page)
+
+    assert files.read("notes/2026/day.md") == "y\n"
+    assert files.info("wrong/day.md") is None
+
+
 def test_files_in_the_way_are_shown_with_their_difference_and_there_is_no_button(admin_client, files):
     page = look(admin_client, upload("SOUL.md", "one\nthree\n"), upload("new.md", "n"))
 
@@ -211,7 +221,7 @@ def test_what_a_page_can_not_carry_is_for_the_command(admin_client, files, setti
 
 
 def test_uploads_that_no_agent_has_room_for_are_not_even_read(admin_client, files, monkeypatch):
-    monkeypatch.setattr("agentstore.files.admin.transfer.OVERHEAD", -16 * 1024 * 1024)
+    monkeypatch.setattr("agentstore.files.admin.uploading.OVERHEAD", -16 * 1024 * 1024)
 
     assert "These files have more than 0 bytes together." in text_of(look(admin_client, upload("a.md", "x")))
 

@@ -7,11 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings as django_settings
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION
-from django.core import signing
 from django.core.exceptions import PermissionDenied
-from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -23,18 +20,13 @@ from agentstore.core.tenancy import is_tenant
 from agentstore.files.admin.base import size_text, words_of
 from agentstore.files.admin.comparing import Comparing, Shown
 from agentstore.files.admin.going_back import GoingBackAdmin
-from agentstore.files.archive import Packed, read_packed, read_zip
+from agentstore.files.admin.uploading import chosen_files, pack, placed
 from agentstore.files.importing import POLICIES, Step, fingerprint, import_files
 from agentstore.files.names import name_key
 from agentstore.files.store import FileStore
 
 __all__ = ["TransferAdmin"]
 
-#: What a zip may be larger than the files in it: headers, paths, the manifest.
-OVERHEAD = 8 * 1024 * 1024
-#: What a page may carry where the host sets no limit on a form, and what the form's other inputs take.
-MOST_CARRIED, OTHERS = 2_500_000, 100_000
-SALT = "agentstore.files.import"
 #: What the user must be allowed to do for each step, besides importing.
 _NEEDS = {"create": "add", "update": "change", "delete": "delete"}
 _FLAGS = {"create": ADDITION, "update": CHANGE, "delete": DELETION}
@@ -117,21 +109,21 @@ class TransferAdmin(GoingBackAdmin):
         self.require(request, "import", form.tenant)
         try:
             store = self.store(request, form.tenant, form.agent).with_source("import")
-            return self._import(request, form, store, _files(request, form.folder))
+            return self._import(request, form, store, chosen_files(request))
         except errors.AgentStoreError as error:
             return self._import_page(request, form, error=words_of(error))
 
     def _import(
-        self, request: HttpRequest, form: Form, store: FileStore, files: Mapping[str, str]
+        self, request: HttpRequest, form: Form, store: FileStore, chosen: Mapping[str, str]
     ) -> HttpResponse:
         """Do what was looked at, or show what would be done."""
         if "_import" not in request.POST:
-            return self._import_page(request, form, look=self._look_at(request, form, store, files))
+            return self._import_page(request, form, look=self._look_at(request, form, store, chosen))
         try:
-            return self._bring(request, form, store, files)
+            return self._bring(request, form, store, placed(chosen, form.folder))
         except errors.Conflict:
             note = _("Files changed since you looked. Nothing was written. Here is the plan again.")
-            look = self._look_at(request, form, store, files)
+            look = self._look_at(request, form, store, chosen)
             return self._import_page(request, form, error=note, look=look, status=409)
 
     def _bring(
@@ -158,7 +150,8 @@ class TransferAdmin(GoingBackAdmin):
 
     # --- what it would do ----------------------------------------------------------------------
 
-    def _look_at(self, request: HttpRequest, form: Form, store: FileStore, files: Mapping[str, str]) -> Look:
+    def _look_at(self, request: HttpRequest, form: Form, store: FileStore, chosen: Mapping[str, str]) -> Look:
+        files = placed(chosen, form.folder)
         plan = import_files(store, files, policy=form.policy, prune=form.prune, dry_run=True)
         plan.sort(key=lambda step: (_ORDER.index(step.action), step.name.casefold()))
         now = self._texts_now(request, store, plan)
@@ -181,7 +174,7 @@ class TransferAdmin(GoingBackAdmin):
                     anchor=f"change-{position}",
                 )
             )
-        return Look(lines=lines, packed=_pack(files), seen=fingerprint(plan), given=len(files))
+        return Look(lines=lines, packed=pack(chosen), seen=fingerprint(plan), given=len(chosen))
 
     def _texts_now(self, request: HttpRequest, store: FileStore, plan: Sequence[Step]) -> dict[str, str]:
         """Return key -> text of the files that would be replaced or deleted, or are in the way."""
@@ -236,56 +229,6 @@ def _read(request: HttpRequest) -> Form:
         prune="prune" in given,
         reason=" ".join(texts["reason"].split())[:2000],
     )
-
-
-def _files(request: HttpRequest, folder: str) -> dict[str, str]:
-    """Return name -> content of what was chosen, else of what the page carried."""
-    uploads = request.FILES.getlist("files")
-    if not uploads:
-        return _unpack(request.POST.get("packed", ""))
-    files = _uploaded(uploads)
-    return {f"{folder.removesuffix('/')}/{name}": text for name, text in files.items()} if folder else files
-
-
-def _uploaded(uploads: Sequence[UploadedFile[Any]]) -> dict[str, str]:
-    most = settings.FILE_MAX_AGENT_BYTES + OVERHEAD
-    if sum(upload.size or 0 for upload in uploads) > most:
-        raise errors.TooLarge(
-            _("These files have more than %s bytes together.") % f"{most:,}", hint=_command()
-        )
-    zips = [upload for upload in uploads if str(upload.name).lower().endswith(".zip")]
-    if zips and len(uploads) > 1:
-        raise errors.ValidationFailed(
-            _("A zip was chosen beside other files."), hint=_("Choose one zip, or files.")
-        )
-    if zips:
-        return read_zip(zips[0].read())
-    return read_packed(
-        Packed(path=str(upload.name), size=upload.size or 0, read=upload.read) for upload in uploads
-    )
-
-
-def _command() -> str:
-    return _("Import them with manage.py agentstore_files_import.")
-
-
-def _pack(files: Mapping[str, str]) -> str:
-    packed: str = signing.dumps(dict(files), salt=SALT, compress=True)
-    most = (django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE or MOST_CARRIED) - OTHERS
-    if len(packed) > most:
-        raise errors.TooLarge(
-            "These files are too much for this page.",
-            hint="Import them with manage.py agentstore_files_import.",
-        )
-    return packed
-
-
-def _unpack(packed: str) -> dict[str, str]:
-    try:
-        files: dict[str, str] = signing.loads(packed, salt=SALT)
-    except signing.BadSignature:
-        raise errors.ValidationFailed(_("No files were chosen."), hint=_("Choose a zip, or files.")) from None
-    return files
 
 
 def _policies() -> list[tuple[str, str]]:
