@@ -1,7 +1,8 @@
 """The commands of Anthropic's memory tool (``memory_20250818``) over an agent's files, with its texts.
 
 Pure of the SDK: ``memory_sdk`` wraps it for that. A path ``/memories/x`` is the file ``<root>x``; folders
-exist by the files below them. Every writing command is one versioned write with the source ``tool``.
+exist by the files below them. Every writing command is one versioned write with the source ``tool``;
+what it does to a whole folder is one transaction.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import router, transaction
+
 from agentstore.core import errors
+from agentstore.core.storage import translate_errors
 from agentstore.core.values import JSONValue
-from agentstore.files.names import check_name
+from agentstore.files.models import AgentFile
+from agentstore.files.names import check_name, name_key
 from agentstore.files.store import FileStore
 from agentstore.files.values import FileInfo
+from agentstore.tools.memory_text import format_size, numbered, occurrences, printable, sendable, snippet
 
 __all__ = ["MemoryCommands", "MemoryFailed"]
 
 TOP = "/memories"
-LINE_NUMBER_WIDTH = 6
 #: How deep a folder is shown.
 DEPTH = 2
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
@@ -44,20 +49,18 @@ class MemoryCommands:
             MemoryFailed: it can't be carried out; the message says why, in the documented words.
         """
         name = command.get("command")
-        if name not in COMMANDS:
-            raise MemoryFailed(f"Unknown command: {str(name)[:100]}. Valid: {', '.join(COMMANDS)}.")
         try:
+            if name not in COMMANDS:
+                raise MemoryFailed(f"Unknown command: {str(name)[:100]}. Valid: {', '.join(COMMANDS)}.")
             text: str = getattr(self, f"_{name}")(command)
-        except MemoryFailed:
-            raise
         except errors.AgentStoreError as error:
-            raise MemoryFailed(f"{error.message} {error.hint}".strip()) from error
+            # What the model sent stands in some texts: a lone surrogate in it could not be sent back.
+            raise MemoryFailed(sendable(f"{error.message} {error.hint}".strip())) from error
         return text
 
     def clear(self) -> str:
         """Delete every file below the root."""
-        for info in self.store.list(self.root):
-            self.store.delete(info.name)
+        self._delete_all(self.store.list(self.root))
         return "All memory cleared"
 
     # --- commands ---------------------------------------------------------------------------
@@ -78,6 +81,7 @@ class MemoryCommands:
         name = self._file_name(path)
         if self._below(name):
             raise MemoryFailed(f"File {path} already exists")
+        self._check_folders(name)
         try:
             self.store.write(name, text, create_only=True)
         except errors.AlreadyExists:
@@ -88,7 +92,7 @@ class MemoryCommands:
         path = self._path(command)
         old, new = _text(command, "old_str"), _text(command, "new_str", default="")
         info, content = self._existing(path)
-        places = _occurrences(content, old)
+        places = occurrences(content, old)
         if not places:
             raise MemoryFailed(
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
@@ -104,7 +108,7 @@ class MemoryCommands:
         self._save(info, changed)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-            + _snippet(changed, content.count("\n", 0, at))
+            + snippet(changed, content.count("\n", 0, at))
         )
 
     def _insert(self, command: Mapping[str, JSONValue]) -> str:
@@ -133,8 +137,7 @@ class MemoryCommands:
             below = self._below(name)
             if not below:
                 raise MemoryFailed(f"The path {path} does not exist")
-            for info in below:
-                self.store.delete(info.name)
+            self._delete_all(below)
         return f"Successfully deleted {path}"
 
     def _rename(self, command: Mapping[str, JSONValue]) -> str:
@@ -142,16 +145,22 @@ class MemoryCommands:
         old, new = self._name(old_path), self._file_name(new_path)
         if not old:
             raise MemoryFailed(f"Cannot rename the {TOP} directory itself")
-        if self.store.info(new) is not None or self._below(new):
-            raise MemoryFailed(f"The destination {new_path} already exists")
-        if self.store.info(old) is not None:
-            moves = {old: new}
+        info = self.store.info(old)
+        if info is not None:
+            moves = {info.name: new}
         else:
-            moves = {info.name: f"{new}{info.name[len(old) :]}" for info in self._below(old)}
+            moves = {below.name: f"{new}{below.name[len(old) :]}" for below in self._below(old)}
+        if self._is_taken(new, info):
+            raise MemoryFailed(f"The destination {new_path} already exists")
         if not moves:
             raise MemoryFailed(f"The path {old_path} does not exist")
-        for source, target in moves.items():
-            self.store.rename(source, target)
+        self._check_folders(new)
+        if new.startswith(f"{old}/"):
+            raise MemoryFailed(f"Cannot move {old_path} into itself")
+        try:
+            self._rename_all(moves)
+        except errors.AlreadyExists:
+            raise MemoryFailed(f"The destination {new_path} already exists") from None
         return f"Successfully renamed {old_path} to {new_path}"
 
     # --- paths and texts ----------------------------------------------------------------------
@@ -161,9 +170,9 @@ class MemoryCommands:
         if not isinstance(path, str):
             raise MemoryFailed(f"The argument {key} is missing: it is a path that starts with {TOP}.")
         if path != TOP and not path.startswith(f"{TOP}/"):
-            raise MemoryFailed(f"Path must start with {TOP}, got: {_printable(path)}")
+            raise MemoryFailed(f"Path must start with {TOP}, got: {printable(path)}")
         if any(part in (".", "..") for part in path.split("/")):
-            raise MemoryFailed(f"Path {_printable(path)} would escape {TOP} directory")
+            raise MemoryFailed(f"Path {printable(path)} would escape {TOP} directory")
         self._checked(path)
         return path
 
@@ -172,7 +181,7 @@ class MemoryCommands:
         try:
             return check_name(f"{self.root}{rest}") if rest else ""
         except errors.ValidationFailed as error:
-            raise MemoryFailed(f"Invalid path {_printable(path)}: {error.message}") from error
+            raise MemoryFailed(f"Invalid path {printable(path)}: {error.message}") from error
 
     def _name(self, path: str) -> str:
         """Return the name of a path's file, or "" for the root."""
@@ -186,6 +195,33 @@ class MemoryCommands:
 
     def _below(self, name: str) -> list[FileInfo]:
         return self.store.list(f"{name}/" if name else self.root)
+
+    def _is_taken(self, name: str, moved: FileInfo | None) -> bool:
+        """Tell whether something has the name, other than a file that only gets other capitals."""
+        there = self.store.info(name)
+        if there is not None and moved is not None and name_key(moved.name) == name_key(name):
+            return there.name == name
+        return there is not None or bool(self._below(name))
+
+    def _check_folders(self, name: str) -> None:
+        """Refuse a name below a file: a file is no folder."""
+        parts = name[len(self.root) :].split("/")
+        for depth in range(1, len(parts)):
+            folder = "/".join(parts[:depth])
+            if self.store.info(f"{self.root}{folder}") is not None:
+                raise MemoryFailed(f"The path {TOP}/{folder} is a file, not a directory.")
+
+    @translate_errors
+    def _delete_all(self, files: list[FileInfo]) -> None:
+        with transaction.atomic(router.db_for_write(AgentFile)):
+            for info in files:
+                self.store.delete(info.name)
+
+    @translate_errors
+    def _rename_all(self, moves: Mapping[str, str]) -> None:
+        with transaction.atomic(router.db_for_write(AgentFile)):
+            for old, new in moves.items():
+                self.store.rename(old, new)
 
     def _existing(self, path: str) -> tuple[FileInfo, str]:
         name = self._name(path)
@@ -209,8 +245,7 @@ class MemoryCommands:
             first = max(1, view_range[0])
             last = None if view_range[1] == -1 else max(view_range[1], 0)
         shown = lines[first - 1 : last]
-        numbered = [f"{number:>{LINE_NUMBER_WIDTH}}\t{line}" for number, line in enumerate(shown, first)]
-        return f"Here's the content of {path} with line numbers:\n" + "\n".join(numbered)
+        return f"Here's the content of {path} with line numbers:\n{numbered(shown, first)}"
 
     def _listing(self, path: str, below: list[FileInfo]) -> str:
         """Return a folder two levels deep: sizes in bytes below, hidden names left out."""
@@ -233,15 +268,6 @@ class MemoryCommands:
         return "\n".join([head, *shown])
 
 
-def format_size(size: int) -> str:
-    """Return a size as the tool shows it: 0B, 512B, 1.5K."""
-    if not size:
-        return "0B"
-    power = min((size.bit_length() - 1) // 10, 3)
-    value = size / 1024**power
-    return f"{int(value) if value == int(value) else round(value, 1)}{'BKMG'[power]}"
-
-
 def _text(command: Mapping[str, JSONValue], key: str, *, default: str | None = None) -> str:
     value = command.get(key)
     if value is None and default is not None:
@@ -249,24 +275,3 @@ def _text(command: Mapping[str, JSONValue], key: str, *, default: str | None = N
     if not isinstance(value, str):
         raise MemoryFailed(f"The argument {key} is missing: it is a text.")
     return value
-
-
-def _occurrences(content: str, old: str) -> list[int]:
-    """Return where ``old`` occurs, overlaps included."""
-    found: list[int] = []
-    at = content.find(old) if old else -1
-    while at >= 0:
-        found.append(at)
-        at = content.find(old, at + 1)
-    return found
-
-
-def _snippet(content: str, line: int) -> str:
-    lines = content.split("\n")
-    first = max(0, line - 2)
-    shown = lines[first : min(len(lines), line + 3)]
-    return "\n".join(f"{number:>{LINE_NUMBER_WIDTH}}\t{text}" for number, text in enumerate(shown, first + 1))
-
-
-def _printable(path: str) -> str:
-    return path[:200].encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

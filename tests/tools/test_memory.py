@@ -106,6 +106,55 @@ def test_a_folder_is_renamed_and_deleted_with_what_is_in_it(memory, files):
     assert files.list() == []
 
 
+def test_a_folder_is_renamed_whole_or_not_at_all(memory, files):
+    for name in ("d/a.txt", f"d/{'b' * 240}"):
+        memory.call({"command": "create", "path": f"/memories/{name}", "file_text": "x"})
+    before = files.list()
+
+    text = outcome(memory, command="rename", old_path="/memories/d", new_path="/memories/longer/folder")
+
+    assert text.startswith("error: ") and "the limit is 255" in text
+    assert files.list() == before
+
+
+def test_a_folder_does_not_go_into_itself(memory, files):
+    memory.call({"command": "create", "path": "/memories/d/a.txt", "file_text": "x"})
+
+    text = outcome(memory, command="rename", old_path="/memories/d", new_path="/memories/d/e")
+
+    assert text == "error: Cannot move /memories/d into itself"
+    assert [info.name for info in files.list()] == ["memories/d/a.txt"]
+
+
+def test_a_file_can_get_other_capitals(memory, files):
+    memory.call(CREATE)
+
+    text = outcome(memory, command="rename", old_path=A, new_path="/memories/A.txt")
+
+    assert text == f"Successfully renamed {A} to /memories/A.txt"
+    assert [info.name for info in files.list()] == ["memories/A.txt"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"command": "create", "path": f"{A}/b.txt", "file_text": "x"},
+        {"command": "create", "path": f"{A}/c/b.txt", "file_text": "x"},
+        {"command": "rename", "old_path": "/memories/z", "new_path": f"{A}/z"},
+        {"command": "rename", "old_path": A, "new_path": f"{A}/z"},
+    ],
+    ids=["create", "create-deep", "rename", "rename-itself"],
+)
+def test_a_file_is_no_folder(memory, files, command):
+    memory.call(CREATE)
+    memory.call({"command": "create", "path": "/memories/z", "file_text": "z"})
+
+    text = outcome(memory, **command)
+
+    assert text == f"error: The path {A} is a file, not a directory."
+    assert [info.name for info in files.list()] == ["memories/a.txt", "memories/z"]
+
+
 def test_each_command_is_one_version_by_the_agent_from_a_tool(memory, files):
     memory.call(CREATE)
     memory.call({"command": "str_replace", "path": A, "old_str": "four", "new_str": "4"})
@@ -154,6 +203,9 @@ def test_a_missing_new_text_means_nothing(memory, files):
         {"command": "insert", "path": "/memories/folder/x", "insert_line": "1", "insert_text": "x"},
         {"command": "insert", "path": "/memories/folder/x", "insert_line": True, "insert_text": "x"},
         {"command": "rename", "old_path": A},
+        {"command": "\ud800", "path": A},
+        {"command": "str_replace", "path": "/memories/folder/x", "old_str": "\ud800"},
+        {"command": "insert", "path": "/memories/folder/x", "insert_line": "\ud800", "insert_text": "x"},
     ],
     ids=str,
 )
@@ -165,6 +217,7 @@ def test_what_can_not_be_done_is_a_tool_error_and_changes_nothing(memory, files,
 
     assert text.startswith("error: ")
     assert "Traceback" not in text and "site-packages" not in text
+    assert text.encode()
     assert files.list() == before
 
 

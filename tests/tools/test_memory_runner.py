@@ -154,6 +154,10 @@ def test_the_six_commands_answer_in_the_documented_words(play, files):
             [{"command": "insert", "path": A, "insert_line": 4, "insert_text": "x"}],
             "Invalid `insert_line` parameter: 4. It should be within the range [0, 3].",
         ),
+        (
+            [{"command": "str_replace", "path": A, "old_str": "\ud800"}],
+            "No replacement was performed, old_str `\\ud800` did not appear",
+        ),
         ([{"command": "delete", "path": "/memories/none"}], "The path /memories/none does not exist"),
         ([{"command": "delete", "path": "/memories"}], "Cannot delete the /memories directory itself"),
         (
@@ -166,7 +170,19 @@ def test_the_six_commands_answer_in_the_documented_words(play, files):
             "Path /memories/../etc would escape /memories directory",
         ),
     ],
-    ids=["exists", "view", "absent", "twice", "line", "delete", "root", "rename", "outside", "dots"],
+    ids=[
+        "exists",
+        "view",
+        "absent",
+        "twice",
+        "line",
+        "surrogate",
+        "delete",
+        "root",
+        "rename",
+        "outside",
+        "dots",
+    ],
 )
 def test_an_error_is_a_result_in_the_documented_words(play, files, commands, words):
     (_, created), *rest = play(CREATE, *commands)
@@ -191,13 +207,14 @@ def test_an_error_is_a_result_in_the_documented_words(play, files, commands, wor
         {"command": "create", "path": f"{A}/below", "file_text": 5},
         {"command": "insert", "path": A, "insert_text": "x"},
         {"command": "rename", "old_path": A},
+        {"command": "\ud800", "path": A},
         {"command": "destroy", "path": A},
         {"path": A},
         {},
     ],
     ids=[
         "prefix", "percent", "nul", "surrogate", "nul-text", "surrogate-text", "no-text", "no-path",
-        "number", "no-line", "no-target", "unknown", "no-command", "nothing",
+        "number", "no-line", "no-target", "surrogate-command", "unknown", "no-command", "nothing",
     ],
 )  # fmt: skip
 def test_what_no_tool_can_do_is_a_result_too_and_names_nothing_of_the_host(play, files, command):
