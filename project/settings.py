@@ -115,4 +115,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-AGENTSTORE: dict[str, Any] = {"ACCESS": "project.access.CompanyAccess"}
+AGENTSTORE: dict[str, Any] = {
+    "ACCESS": "project.access.CompanyAccess",
+    "STRATEGY_CAPACITY": 160,  # low, so that one company's lessons are at the limit
+}

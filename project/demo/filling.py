@@ -15,7 +15,9 @@ from project.companies import BRIGHTQUILL, KESTERLY, TANNHOLLOW
 from project.demo.agents import concierge, recall
 from project.demo.airports import airports
 from project.demo.bia import bia
+from project.demo.content import CONTENT
 from project.demo.edits import tell_files
+from project.demo.lessons import tell_lessons
 from project.demo.lives import Author
 from project.demo.showpieces import showpieces
 from project.demo.timeline import tell
@@ -29,13 +31,17 @@ FILES = {TANNHOLLOW: bia, BRIGHTQUILL: recall, KESTERLY: concierge}
 
 @transaction.atomic
 def fill(tenant: str) -> int:
-    """Give a company its rows and their past; return how many changes, 0 where it has some already."""
+    """Give a company its rows, files and lessons with their past; return how many changes.
+
+    A company that has some already is left alone, which is 0 changes.
+    """
     if AuditEntry.objects.for_tenant(tenant).exists():
         return 0
     now = timezone.localtime()
     lives = [*Author(tenant, now).lives(), *showpieces(tenant, now)]
     rng = random.Random(tenant)  # noqa: S311 - names runs, guards nothing
     changes = tell(lives, until=now, rng=rng) + tell_files(tenant, FILES[tenant](), now=now)
+    changes += tell_lessons(tenant, CONTENT[tenant].agents, now=now)
     return changes + _fill_reference(tenant, now)
 
 
