@@ -184,10 +184,12 @@ class StoreAutoSchema(AutoSchema):
         self.registry.register_on_missing(component)
 
     def _path_parameters(self) -> list[JSONObject]:
-        return [
-            {"name": name, "in": "path", "required": True, "schema": self.path_schema(name)}
-            for name in re.findall(r"{(\w+)}", self.path)
-        ]
+        return [self._path_parameter(name) for name in re.findall(r"{(\w+)}", self.path)]
+
+    def _path_parameter(self, name: str) -> JSONObject:
+        schema = dict(self.path_schema(name))
+        about = {"description": schema.pop("description")} if "description" in schema else {}
+        return {"name": name, "in": "path", "required": True, **about, "schema": schema}
 
     def path_schema(self, name: str) -> JSONObject:
         """Return the schema of a parameter in the path."""

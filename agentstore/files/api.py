@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentstore.core import guards
-from agentstore.core.api import StoreView, StrictJSONParser
+from agentstore.core.api import StoreView, StrictJSONParser, described_by
 from agentstore.core.preconditions import Preconditions, etag
 from agentstore.core.requests import read_integer
 from agentstore.core.values import JSONObject, utc_text
@@ -81,11 +81,16 @@ def shown(value: Any) -> JSONObject:
     }
 
 
-class AgentView(StoreView):
+class FilesCapabilityView(StoreView):
+    """The base of every view here."""
+
+    schema = described_by("agentstore.files.openapi")
+    capability = "files"
+
+
+class AgentView(FilesCapabilityView):
     """The base of the views of one agent; methods are mapped to what they do for the access class."""
 
-    schema = None
-    capability = "files"
     access_actions: dict[str, str] = {}
 
     def action_of(self, request: Request) -> str:
@@ -123,11 +128,8 @@ class AgentView(StoreView):
         return None if sent.creates_only else sent.expected(current)
 
 
-class AgentsView(StoreView):
+class AgentsView(FilesCapabilityView):
     """The tenant's agents that have files."""
-
-    schema = None
-    capability = "files"
 
     def get(self, request: Request) -> Response:
         """List the agents that have live files."""

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentstore.core import guards
-from agentstore.core.api import StoreView
+from agentstore.core.api import StoreView, described_by
 from agentstore.core.requests import read_integer
 from agentstore.core.values import JSONObject, utc_text
 from agentstore.strategies.paging import DEFAULT_PAGE
@@ -37,7 +37,7 @@ def shown(value: Any) -> JSONObject:
 class StrategiesView(StoreView):
     """The base of the views; methods are mapped to what they do for the access class."""
 
-    schema = None
+    schema = described_by("agentstore.strategies.openapi")
     capability = "strategies"
     access_actions: dict[str, str] = {}
 

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentstore.core import guards
-from agentstore.core.api import StoreView
+from agentstore.core.api import StoreView, described_by
 from agentstore.core.requests import TENANT_HEADER, wanted_tenant
 from agentstore.core.tenancy import check_label
 from agentstore.core.values import JSONValue
@@ -27,7 +27,7 @@ FLAGS = ("strict", "read_only", "generic")
 class PermittedToolsView(StoreView):
     """The base of the views: it makes the tools that the address names and the user may use."""
 
-    schema = None
+    schema = described_by("agentstore.tools.openapi")
     capability = "tools"
 
     def tools(self, request: Request, *params: str, only: str | None = None) -> PermittedToolset:
