@@ -57,8 +57,9 @@ class Author:
         return self.rng.random() < share
 
     def day(self, oldest: float, newest: float = 0) -> datetime:
-        """Return a moment of a working day, between so many days ago."""
-        return self.at_work(self.now - timedelta(days=self.rng.uniform(newest, oldest)))
+        """Return a moment of a working day, between so many days ago; never one that is still to come."""
+        at = self.at_work(self.now - timedelta(days=self.rng.uniform(newest, oldest)))
+        return at if at <= self.now else at - timedelta(days=1)
 
     def later(self, at: datetime, most: float) -> datetime:
         """Return a moment of a working day within ``most`` days after ``at``."""

@@ -19,6 +19,7 @@ from agentstore.entities.registry import all_entities
 from project.companies import COMPANIES, KESTERLY, TANNHOLLOW
 from project.demo import accounts, database
 from project.demo.content import CONTENT
+from project.demo.lives import Author
 from project.demo.showpieces import CUSTOMER, EARLIER_TEXT
 from project.desk.models import Contact, Note, Order, Reminder
 
@@ -133,6 +134,14 @@ def test_all_rows_fit_their_schema_but_the_one_of_an_earlier_schema(filled):
 
 def test_one_tenant_is_full(filled):
     assert Note.store(KESTERLY).usage().remaining == 0
+
+
+@pytest.mark.parametrize("hour", [0, 5, 9, 12, 17, 23])
+def test_nothing_begins_later_than_now_at_any_hour(hour):
+    now = timezone.localtime().replace(hour=hour, minute=3)
+    lives = list(Author(KESTERLY, now).lives())
+
+    assert all(life.steps[0].at <= now for life in lives)
 
 
 def test_the_order_of_the_tour_has_a_long_history(filled):
