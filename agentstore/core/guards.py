@@ -10,7 +10,10 @@ import enum
 import json
 import math
 from collections.abc import Callable, Mapping, Set
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any, NoReturn
+from uuid import UUID
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -39,6 +42,8 @@ MAX_DIGITS = 4300
 _BOUND = 10**MAX_DIGITS
 _LONG = 2**63
 _NUL = "\\u0000"
+#: Types that have one customary text, and so may be keys too.
+_TEXTUAL = (date, time, timedelta, Decimal, UUID)
 _HARMLESS = frozenset({str, bool, type(None)})
 
 
@@ -91,12 +96,39 @@ def to_json(value: object, *, path: str = "", max_depth: int = MAX_DEPTH) -> JSO
     if isinstance(value, float):
         return _float(value, path)
     if isinstance(value, BaseModel):
-        value = value.model_dump(mode="python", by_alias=True, round_trip=True, warnings=False)
+        value = _dumped(value, path)
     if isinstance(value, Mapping | list | tuple | Set):
         if max_depth < 1:
             refuse(path, "The value is nested too deeply.", f"At most {MAX_DEPTH} levels are kept.")
         return _container(value, path, max_depth - 1)
     return _leaf(value, path, max_depth)
+
+
+def _dumped(model: BaseModel, path: str) -> JSONValue:
+    """Return a model as its own serializers write it: dates as keys, say, are text then."""
+    try:
+        inner = model.model_dump(mode="python", by_alias=True, round_trip=True, warnings=False)
+        _check_finite(inner, path)  # a NaN in free JSON would be null below
+    except (ValueError, RecursionError):  # it holds itself, or is nested beyond what pydantic follows
+        refuse(path, f"The {type(model).__name__} holds itself, or is nested too deeply.")
+    try:
+        return model.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+    except ValueError:
+        return inner  # of which the guards name the part that has no JSON form
+
+
+def _check_finite(value: object, path: str) -> None:
+    prefix = f"{path}." if path else ""
+    if isinstance(value, float):
+        _float(value, path)
+    elif isinstance(value, BaseModel):  # in free JSON: not dumped with the rest
+        _check_finite(dict(value), path)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            _check_finite(item, f"{prefix}{key}")
+    elif isinstance(value, list | tuple | Set):
+        for number, item in enumerate(value):
+            _check_finite(item, f"{prefix}{number}")
 
 
 def _integer(value: int, path: str) -> int:
@@ -114,10 +146,13 @@ def _float(value: float, path: str) -> float:
 def _container(value: object, path: str, left: int) -> JSONValue:
     prefix = f"{path}." if path else ""
     if isinstance(value, Mapping):
-        return {
+        found = {
             _key(key, path): to_json(item, path=f"{prefix}{key}", max_depth=left)
             for key, item in value.items()
         }
+        if len(found) < len(value):
+            refuse(path, "Two keys have the same text.")
+        return found
     items = value if isinstance(value, list | tuple) else sorted(value, key=repr)  # type: ignore[call-overload]
     return [to_json(item, path=f"{prefix}{number}", max_depth=left) for number, item in enumerate(items)]
 
@@ -125,6 +160,8 @@ def _container(value: object, path: str, left: int) -> JSONValue:
 def _key(key: object, path: str) -> str:
     if isinstance(key, enum.Enum):
         key = key.value
+    if isinstance(key, _TEXTUAL):
+        key = to_jsonable_python(key)
     if not isinstance(key, str):
         refuse(path, f"The key {key!r} is no text: JSON objects have text keys.")
     return str(check_text(key, path))

@@ -8,11 +8,12 @@ import uuid
 from collections import OrderedDict
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer
 
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
@@ -40,6 +41,14 @@ class Word(str, enum.Enum):  # noqa: UP042 - str() of it is not its value
 class Inner(BaseModel):
     at: datetime | None = None
     made_by: str = Field(default="", alias="madeBy")
+
+
+class Keyed(BaseModel):
+    """What pydantic writes in a form of its own: keys that are no text, and a codec for JSON alone."""
+
+    by_number: dict[int, str] = {}
+    code: Annotated[int, PlainSerializer(hex, when_used="json")] = 0
+    free: object = None
 
 
 def nested(depth):
@@ -74,6 +83,8 @@ def test_json_is_returned_as_it_is(value):
         (b"abc", "abc"),
         (Inner(madeBy="x"), {"at": None, "madeBy": "x"}),
         ([Inner()], [{"at": None, "madeBy": ""}]),
+        ({date(2026, 1, 2): 1, uuid.UUID(int=1): 2}, {"2026-01-02": 1, str(uuid.UUID(int=1)): 2}),
+        (Keyed(by_number={1: "a"}, code=255), {"by_number": {"1": "a"}, "code": "0xff", "free": None}),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -130,8 +141,14 @@ def test_what_is_not_plain_is_encoded_in_its_json_form(value):
         ({"a": 10**4300}, "a", "more than 4,300 digits"),
         ({"a": -(10**4300)}, "a", "more than 4,300 digits"),
         ({"a": lambda: 1}, "a", "no JSON form"),
+        ({"a": {date(2026, 1, 2): 1, "2026-01-02": 2}}, "a", "Two keys have the same text"),
+        (Keyed(free=[1, float("nan")]), "free.1", "nan is not a JSON number"),
+        (Keyed(free={"a": {float("inf")}}), "free.a.0", "inf is not a JSON number"),
+        (Keyed(free=Keyed(free=float("nan"))), "free.free", "nan is not a JSON number"),
+        (Keyed(free=["x", object()]), "free.1", "A object has no JSON form"),
+        (Keyed(free="a\0b"), "free", "NUL character at position 1"),
     ],
-    ids=range(16),
+    ids=range(22),
 )
 @pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
 def test_the_offender_is_named_by_its_path(guard, value, path, problem):
@@ -147,6 +164,15 @@ def test_a_number_may_have_exactly_4300_digits():
 
     assert guards.to_json(longest) == longest
     assert json.loads(guards.dump_json(-longest)) == -longest
+
+
+@pytest.mark.parametrize("deep", ["itself", "deep"])
+def test_a_model_that_no_text_can_hold_is_refused(deep):
+    model = Keyed()
+    model.free = [model] if deep == "itself" else nested(100_000)
+
+    with pytest.raises(ValidationFailed, match="a.b: The Keyed holds itself, or is nested too deeply"):
+        guards.to_json({"a": {"b": model}})
 
 
 @pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
