@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import AsyncToSync, SyncToAsync, sync_to_async
 from django.db import close_old_connections
 
-__all__ = ["run"]
+__all__ = ["run", "run_in"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,9 +23,17 @@ async def run(operation: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R
     the process to one shared thread, where agents' runs would queue behind each other: there it
     takes any free thread, and gives the connection back afterwards as a request would.
     """
+    return await run_in(None, operation, *args, **kwargs)
+
+
+async def run_in(
+    threads: ThreadPoolExecutor | None, operation: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+) -> R:
+    """Do what ``run`` does, where any thread will do in one of ``threads``; None: the loop's own."""
     if _has_own_thread():
         return await sync_to_async(operation)(*args, **kwargs)
-    return await sync_to_async(_isolated, thread_sensitive=False)(operation, *args, **kwargs)
+    hop = sync_to_async(_isolated, thread_sensitive=False, executor=threads)
+    return await hop(operation, *args, **kwargs)
 
 
 def _has_own_thread() -> bool:

@@ -48,13 +48,16 @@ def row_result(row: EntityRow[Any]) -> JSONObject:
 
 
 def row_schema() -> JSONObject:
-    """Return the schema of ``row_result``; the data's own shape is open, since a row may have drifted."""
+    """Return the schema of ``row_result``; the data's own shape is open, since a row may have drifted.
+
+    Not even an object can be promised: a row that was spoiled by hand shows whatever is stored.
+    """
     properties: JSONObject = {
         "id": {"type": "string"},
         "version": {"type": "integer"},
         "created_at": {"type": "string", "format": "date-time"},
         "updated_at": {"type": "string", "format": "date-time"},
-        "data": {"type": "object", "additionalProperties": True},
+        "data": {"description": "The fields of the row; with schema_errors, what is stored instead."},
         "schema_errors": {"type": "object", "additionalProperties": True},
     }
     return object_schema(properties, [name for name in properties if name != "schema_errors"])

@@ -1,0 +1,129 @@
+"""What the tests of the MCP server share: clients of the SDK's own, servers to connect them to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import quote
+
+from django.db import connection
+from mcp import Client, StdioServerParameters
+from mcp.server.lowlevel import Server
+
+from agentstore.core.values import JSONObject
+from agentstore.tools.jsonschema import object_schema
+from agentstore.tools.spec import Tool
+from agentstore.tools.toolsets import Toolset
+from tests.isolated import ROOT
+
+__all__ = [
+    "MODES", "Held", "error_of", "other_sessions", "run", "server_environ", "stdio_server",
+]  # fmt: skip
+
+#: The protocol without a handshake (2026-07-28) and with it.
+MODES = ("auto", "legacy")
+
+
+def run(server: Server[Any] | Any, work: Callable[[Client], Awaitable[Any]], *, mode: str = "auto") -> Any:
+    """Connect a client, let it do its ``work``, and return what that returns."""
+
+    async def connected() -> Any:
+        async with Client(server, mode=mode) as client:
+            return await work(client)
+
+    return asyncio.run(connected())
+
+
+def error_of(result: Any) -> JSONObject:
+    """Return what a failed call tells the model."""
+    assert result.is_error and result.structured_content is None
+    (content,) = result.content
+    error: JSONObject = json.loads(content.text)["error"]
+    return error
+
+
+class Held(Toolset):
+    """One tool, ``hold``, which begins, waits to be released, and ends; a call's ``n`` is noted at each."""
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        self.one_began, self.released = threading.Event(), threading.Event()
+        schema = object_schema({"n": {"type": "integer"}}, ["n"])
+        tool = Tool(
+            name="hold", title="Hold", description="Hold.", input_schema=schema, output_schema=schema,
+            handler=self._hold,
+        )  # fmt: skip
+        super().__init__([tool], strict=False)
+
+    def _hold(self, arguments: JSONObject, call_id: str | None) -> JSONObject:
+        self.begun.append(arguments["n"])
+        self.one_began.set()
+        connection.ensure_connection()
+        assert self.released.wait(60)
+        self.ended.append(arguments["n"])
+        return arguments
+
+
+def other_sessions() -> Callable[..., Awaitable[int]]:
+    """Return what counts the database's sessions beside those of the thread that calls this now.
+
+    A closed session takes a moment to leave the server's list: the count waits for ``most`` of them.
+    """
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        own = cursor.fetchone()[0]
+
+    def count() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND backend_type = 'client backend' AND pid NOT IN (pg_backend_pid(), %s)",
+                [own],
+            )
+            found: int = cursor.fetchone()[0]
+        connection.close()
+        return found
+
+    async def settled(*, most: int = 0) -> int:
+        with ThreadPoolExecutor(1) as thread:
+            for _ in range(100):
+                found = await asyncio.get_running_loop().run_in_executor(thread, count)
+                if found <= most:
+                    break
+                await asyncio.sleep(0.05)
+        return found
+
+    return settled
+
+
+def server_environ(**more: str) -> dict[str, str]:
+    """Return the environment of a process that works on this test's database."""
+    config = connection.settings_dict
+    if connection.vendor == "sqlite":
+        url = f"sqlite:///{config['NAME']}"
+    else:
+        login = quote(config["USER"] or "", safe="")
+        login += f":{quote(config['PASSWORD'], safe='')}" if config["PASSWORD"] else ""
+        host = quote(config["HOST"] or "", safe="") + (f":{config['PORT']}" if config["PORT"] else "")
+        url = f"postgresql://{login}@{host}/{quote(config['NAME'], safe='')}"
+    own = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return {**inherited, **own, **more}
+
+
+def stdio_server(*options: str, **environ: str) -> StdioServerParameters:
+    """Return how a client starts ``manage.py agentstore_mcp``."""
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["manage.py", "agentstore_mcp", *options],
+        env=server_environ(**environ),
+        cwd=str(ROOT),
+    )
