@@ -57,9 +57,10 @@ def score(confidence: float, ts: datetime, now: datetime) -> float:
 def rank(confidence: float, ts: datetime) -> float:
     """Return the score as an order that holds at any time: log2(confidence) + ts / 90 days.
 
-    Nine digits, so that every platform and database has the same number for the same row.
+    Nine digits, so that every platform and database has the same number for the same row. A
+    confidence below 0, which only a row spoiled by hand has, ranks as 0.
     """
-    if not confidence:
+    if not confidence > 0:
         return LOWEST_RANK
     return round(math.log2(confidence) + (ts - EPOCH) / HALF_LIFE, 9)
 

@@ -60,6 +60,10 @@ def test_confidence_0_ranks_lowest_whatever_its_time():
     assert json.loads(json.dumps(LOWEST_RANK, allow_nan=False)) == LOWEST_RANK
 
 
+def test_a_confidence_that_only_a_row_spoiled_by_hand_has_ranks_lowest_too():
+    assert rank(-1.0, NOW) == rank(float("nan"), NOW) == LOWEST_RANK
+
+
 @given(CONFIDENCES, TIMES, CONFIDENCES, TIMES)
 def test_a_higher_rank_is_a_higher_score_at_any_time(confidence, ts, other_confidence, other_ts):
     """Ratios of scores do not depend on now, so an order that was right once stays right."""
