@@ -16,14 +16,17 @@ from agentstore.entities.admin import EntityAdmin
 from agentstore.entities.admin import register_missing as register_missing_entities
 from agentstore.files.admin import AgentFileAdmin
 from agentstore.files.admin import register_missing as register_missing_files
+from agentstore.strategies.admin import IncidentAdmin, StrategyAdmin
+from agentstore.strategies.admin import register_missing as register_missing_strategies
 
-__all__ = ["AgentFileAdmin", "EntityAdmin", "register_missing"]
+__all__ = ["AgentFileAdmin", "EntityAdmin", "IncidentAdmin", "StrategyAdmin", "register_missing"]
 
 
 def register_missing(site: admin.AdminSite) -> None:
     """Register what no app has registered with ``site``."""
     register_missing_entities(site)
     register_missing_files(site)
+    register_missing_strategies(site)
 
 
 def _is_importing() -> bool:

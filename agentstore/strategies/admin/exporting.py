@@ -1,0 +1,47 @@
+"""A tenant's strategies as a file that a seed takes back: all of them, or those that pruning removes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.http import content_disposition_header
+
+from agentstore.core.values import JSONObject, now, utc_text
+from agentstore.strategies.admin.seeding import SeedingAdmin
+
+__all__ = ["ExportingAdmin"]
+
+
+class ExportingAdmin(SeedingAdmin):
+    """The export."""
+
+    def export_view(self, request: HttpRequest) -> HttpResponse:
+        """Send a tenant's strategies in rank order; with ``over`` those that rank below that place."""
+        tenant = self.chosen(request)
+        if not tenant:
+            return self.not_found(request, self.given_tenant(request))
+        over = request.GET.get("over", "")
+        skipped = int(over) if over.isascii() and over.isdecimal() and len(over) < 10 else 0
+        places = {row.pk: place for place, row in enumerate(self.ranked(request, tenant)[skipped:])}
+        rows = [obj for obj in self.of_tenant(request, tenant) if obj.pk in places]
+        rows.sort(key=lambda obj: places[obj.pk])
+        text = json.dumps([_entry(obj) for obj in rows], ensure_ascii=False, indent=1)
+        answer = HttpResponse(text.encode("utf-8", "backslashreplace"), content_type="application/json")
+        name = f"strategies-{now():%Y-%m-%d}.json"
+        answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+        return answer
+
+
+def _entry(obj: Any) -> JSONObject:
+    """Return what a seed takes; tenant, origin and score are the store's own."""
+    entry: JSONObject = {
+        "id": obj.strategy_id,
+        "problem": obj.problem,
+        "strategy": obj.strategy,
+        "confidence": obj.confidence,
+        "ts": utc_text(obj.ts),
+    }
+    optional = {"teacher_model": obj.teacher_model, "signature": obj.signature}
+    return entry | {name: value for name, value in optional.items() if value is not None}
