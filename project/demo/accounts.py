@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, Permission
 from django.db import transaction
+from django.db.models import Q
 
 from project.companies import COMPANIES, TANNHOLLOW
 
@@ -16,13 +17,18 @@ PASSWORD = "agentstore-demo"  # noqa: S105
 #: User name -> tenant.
 PEOPLE = {"maren": TANNHOLLOW, "tobi": TANNHOLLOW}
 
+#: What the people of a company may do: everything with its rows, files and strategies.
+_OF_A_COMPANY = Q(content_type__app_label__in=["desk", "reference"]) | Q(
+    content_type__app_label="agentstore", content_type__model__in=["agentfile", "strategy", "incident"]
+)
+
 
 @transaction.atomic
 def make_accounts() -> None:
     """Make the groups and users that are missing, and let every one of them have the password."""
     for tenant in COMPANIES:
         group, _ = Group.objects.get_or_create(name=tenant)
-        group.permissions.set(Permission.objects.filter(content_type__app_label__in=["desk", "reference"]))
+        group.permissions.set(Permission.objects.filter(_OF_A_COMPANY))
     _make_user(ADMIN, is_superuser=True)
     for name, tenant in PEOPLE.items():
         _make_user(name, is_superuser=False, tenant=tenant)

@@ -47,6 +47,20 @@ def test_the_printed_account_is_an_admin(filled):
     assert user.is_staff
 
 
+def test_the_people_of_a_company_may_work_on_everything_of_it_and_act_for_no_other(filled):
+    user = User.objects.get(username="maren")
+
+    for permission in (
+        "desk.change_order",
+        "agentstore.change_agentfile",
+        "agentstore.redact_agentfile",
+        "agentstore.prune_strategy",
+        "agentstore.view_incident",
+    ):
+        assert user.has_perm(permission), permission
+    assert not user.has_perm("agentstore.act_for_tenant")
+
+
 def test_starting_it_twice_duplicates_nothing(filled):
     before, output = counts(), StringIO()
 
