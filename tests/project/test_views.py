@@ -9,12 +9,19 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
-from agentstore.core.models import Usage
+from agentstore.entities.registry import all_entities
+from agentstore.files import FileStore
+from agentstore.files.models import AgentFile
+from agentstore.strategies import StrategyStore
 from project import settings as demo_settings
-from project.companies import COMPANIES, KESTERLY
+from project import tour
+from project.companies import COMPANIES, TANNHOLLOW
 from project.demo import accounts
+
+#: pytest-django makes the databases that some test asks for; ``filled`` is no such request.
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -54,18 +61,56 @@ def test_every_link_works_or_leads_through_the_login_for_strangers(demo):
             assert response.status_code == 200, target
 
 
-def test_the_api_opens_at_once_for_who_is_logged_in(browser):
-    names = [entity["name"] for entity in browser.get("/api/entities/").json()["results"]]
+def test_the_tools_open_at_once_for_who_is_logged_in(browser):
+    (target,) = (link for link in links(page(browser)) if link.startswith("/api/tools/"))
 
-    assert "/api/entities/" in links(page(browser))
-    assert {"reminders", "contacts", "orders", "notes"} <= set(names)
+    names = {tool["name"] for tool in browser.get(target).json()["results"]}
+
+    assert {"reminders_query", "file_read", "strategy_find"} <= names
 
 
-def test_there_are_four_doors_and_five_things_to_try(demo):
+def test_there_are_doors_to_all_three_kinds_and_eight_things_to_try(demo):
     text = page(Client())
 
-    assert text.count('class="as-card"') == 4
-    assert len(re.findall(r"<li><a ", text)) == 5
+    for title in ("Agent files", "Strategies", "Tools for a model"):
+        assert f">{title}</a></h3>" in text
+    assert text.count('class="as-card"') == 6
+    assert len(re.findall(r"<li><a ", text)) == 8
+
+
+def test_what_the_admin_does_not_have_is_left_out(demo, monkeypatch):
+    """A project may take strategies out of its admin; the page has no dead links then."""
+    real = tour.reverse
+
+    def without_strategies(name, args=()):
+        if "strategy" in name:
+            raise NoReverseMatch(name)
+        return real(name, args=args)
+
+    monkeypatch.setattr(tour, "reverse", without_strategies)
+
+    text = page(Client())
+
+    assert text.count('class="as-card"') == 5
+    assert len(re.findall(r"<li><a ", text)) == 6
+
+
+def test_the_restored_version_is_the_last_that_people_wrote(browser):
+    (target,) = (link for link in links(page(browser)) if "/restore/" in link)
+    version = int(target.rstrip("/").rsplit("/", 1)[1])
+
+    history = FileStore(TANNHOLLOW, "bia").versions("SOUL.md")
+
+    assert next(info.version for info in history if info.actor.startswith("user:")) == version
+
+
+def test_what_pruning_would_delete_is_shown(browser):
+    (target,) = (link for link in links(page(browser)) if "prune" in link)
+
+    text = browser.get(target).content.decode()
+
+    assert "20" in text
+    assert StrategyStore(TANNHOLLOW).usage().remaining == 0
 
 
 def test_the_login_leads_back_to_the_page(demo):
@@ -88,19 +133,16 @@ def test_the_list_of_deleted_reminders_shows_deleted_ones(browser):
     assert "Undelete selected reminders" in text
 
 
-def test_the_notes_that_are_full_say_so(browser):
-    (target,) = (link for link in links(page(browser)) if KESTERLY in link and "note" in link)
-
-    assert "Full: new notes are refused." in browser.get(target).content.decode()
-
-
 def test_what_is_inside_is_counted(browser):
     text = page(browser)
 
     for tenant, name in COMPANIES.items():
         row = text.split(f">{name}</a>")[1].split("</tr>")[0]
-        live = sum(Usage.objects.for_tenant(tenant).values_list("used", flat=True))
-        assert f'<td class="as-num">{live:,}</td>' in row
+        live = sum(model.store(tenant).count() for model in all_entities())
+        files = AgentFile.objects.filter(tenant=tenant, deleted_at=None).count()
+        lessons = StrategyStore(tenant).usage()
+        cells = re.findall(r'<td class="as-num">([^<]*)</td>', row)
+        assert cells == [f"{live:,}", f"{files:,}", f"{lessons.used} of {lessons.capacity}"]
 
 
 def test_the_page_says_who_is_logged_in_and_lets_them_out(browser):
