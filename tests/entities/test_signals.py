@@ -123,3 +123,26 @@ def test_without_receivers_nothing_is_kept_for_the_commit(db, backend, tenant):
         Task.store(tenant).create_many([{"text": "a"}, {"text": "b"}])
 
         assert len(connection.run_on_commit) == before
+
+
+def test_rows_written_together_are_kept_together_for_the_commit(db, backend, tenant, heard):
+    """An import of a million rows must not hold a million callbacks until it commits."""
+    with transaction.atomic():
+        before = len(connection.run_on_commit)
+
+        Task.store(tenant).create_many([{"text": "a"}] * 1200)
+
+        assert len(connection.run_on_commit) == before + 1
+        (_, tell, _robust) = connection.run_on_commit[-1]
+        assert len(tell.args[1]) == 16 * 1200
+
+
+def test_a_rolled_back_inner_block_is_not_told_of(transactional_db, backend, tenant, heard):
+    store = Task.store(tenant)
+    with transaction.atomic():
+        kept = store.create({"text": "a"})
+        with pytest.raises(RuntimeError), transaction.atomic():
+            store.create_many([{"text": "b"}, {"text": "c"}])
+            raise RuntimeError
+
+    assert [news["id"] for _, news in heard] == [kept.id]
