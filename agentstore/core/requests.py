@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
-from urllib.parse import parse_qsl, unquote_to_bytes
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
+from urllib.parse import parse_qsl, quote, unquote_to_bytes
 
 from django.conf import settings as django_settings
 
 from agentstore.core import errors, guards
 from agentstore.core.values import JSONObject
 
-__all__ = ["TENANT_HEADER", "checked_keys", "query_pairs", "read_integer", "wanted_tenant"]
+__all__ = [
+    "CHANGED_HEADER",
+    "CONTEXT_HEADER",
+    "REASON_HEADER",
+    "TENANT_HEADER",
+    "Said",
+    "checked_keys",
+    "encoded",
+    "query_pairs",
+    "read_integer",
+    "said",
+    "wanted_tenant",
+]
 
 #: Names the tenant that a request works on, percent-encoded; read by the access class.
 TENANT_HEADER = "X-Agentstore-Tenant"
+#: Says why a write happens, percent-encoded; audited.
+REASON_HEADER = "X-Agentstore-Reason"
+#: Names the run of a write: a small JSON object, percent-encoded; audited.
+CONTEXT_HEADER = "X-Agentstore-Context"
+#: Says in the answer to a write whether it changed anything: true or false.
+CHANGED_HEADER = "X-Agentstore-Changed"
+_VISIBLE = "!#$&'()*+,-./:;=?@[]^_`{|}~\""
 _ENCODED = re.compile(r"([!-$&-~]|%[0-9A-Fa-f]{2})*")
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -48,14 +68,51 @@ def wanted_tenant(header: str | None) -> str | None:
     Raises:
         ValidationFailed: the header is not percent-encoded UTF-8.
     """
-    if header is None:
-        return None
+    return None if header is None else _decoded(header, TENANT_HEADER)
+
+
+class Said(TypedDict):
+    """What a request says of a write, in the words of a store."""
+
+    reason: str | None
+    context: JSONObject | None
+
+
+def said(headers: Mapping[str, str]) -> Said:
+    """Return why and in which run a request writes; the store checks the lengths.
+
+    Raises:
+        ValidationFailed: a header is not percent-encoded UTF-8, or the context no JSON object.
+    """
+    reason, context = headers.get(REASON_HEADER), headers.get(CONTEXT_HEADER)
+    return {
+        "reason": None if reason is None else _decoded(reason, REASON_HEADER),
+        "context": None if context is None else _context(_decoded(context, CONTEXT_HEADER)),
+    }
+
+
+def _context(text: str) -> JSONObject:
+    try:
+        found = guards.parse_json(text)
+    except errors.ValidationFailed as error:
+        guards.refuse(CONTEXT_HEADER, error.message)
+    if not isinstance(found, dict):
+        guards.refuse(CONTEXT_HEADER, f"Expected a JSON object, found {type(found).__name__}.")
+    return found
+
+
+def encoded(text: str) -> str:
+    """Return ``text`` as a header carries it: percent-encoded UTF-8."""
+    return quote(text, safe=_VISIBLE, errors="backslashreplace")
+
+
+def _decoded(header: str, name: str) -> str:
     try:
         if _ENCODED.fullmatch(header):
             return unquote_to_bytes(header).decode()
     except UnicodeDecodeError:
         pass
-    guards.refuse(TENANT_HEADER, "The header is not percent-encoded UTF-8.", "Send Z%C3%BCrich for Zürich.")
+    guards.refuse(name, "The header is not percent-encoded UTF-8.", "Send Z%C3%BCrich for Zürich.")
 
 
 def query_pairs(raw: str) -> list[tuple[str, str]]:

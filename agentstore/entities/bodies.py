@@ -29,17 +29,22 @@ __all__ = [
 #: How many rows one bulk request makes.
 MAX_BULK = 500
 #: What a row shows beside its data; ignored when it comes back with the data.
-ECHOED = ("id", "version", "created_at", "updated_at", "raw", "schema_errors")
+ECHOED = ("id", "version", "created_at", "updated_at", "deleted_at", "raw", "schema_errors")
 
 
 def row_body(row: EntityRow[Any]) -> JSONObject:
-    """Return a row as it is shown; one that no longer fits its schema shows what is stored, and why."""
+    """Return a row as it is shown; one that no longer fits its schema shows what is stored, and why.
+
+    A deleted row says when it was deleted.
+    """
     body: JSONObject = {
         "id": str(row.id),
         "version": row.version,
         "created_at": utc_text(row.created_at),
         "updated_at": utc_text(row.updated_at),
     }
+    if row.deleted_at is not None:
+        body["deleted_at"] = utc_text(row.deleted_at)
     if row.data is None:
         return {**body, "data": None, "raw": row.raw, "schema_errors": dict(row.schema_errors)}
     data = row.data.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)

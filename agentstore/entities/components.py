@@ -1,4 +1,4 @@
-"""What OpenAPI says of one entity: its component schemas and its query parameters. No REST here.
+"""What OpenAPI says of one entity: its component schemas. No REST here.
 
 Every name starts with the entity's own, so that two entities with a nested model of the same name
 never share a component.
@@ -7,7 +7,6 @@ never share a component.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -16,26 +15,15 @@ from pydantic_core import core_schema
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
-from agentstore.entities.fields import SchemaField, fields_of, schema_json
-from agentstore.entities.query import MAX_IN, SYSTEM_FIELDS, operators_of
+from agentstore.entities.fields import fields_of
+from agentstore.entities.filter_schemas import ANY_JSON, NO_NUL, filter_schema, orderable, ref
 
-__all__ = ["ANY_JSON", "NO_NUL", "components_of", "filter_parameters", "orderable", "prefix_of", "ref"]
+__all__ = ["components_of", "page_of", "prefix_of"]
 
-#: Text that a database can hold; stated, so that nobody has to find out.
-NO_NUL = r"^[^\u0000]*$"
-ANY_JSON = "AgentstoreJSON"
 _DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _ANY: JSONObject = {"x-agentstore-any": True}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
-_ID: JSONObject = {"type": "string", "format": "uuid"}
-#: The keys of a field's own JSON Schema that hold for a value to compare with, too.
-_OF_TYPE = ("type", "format", "enum", "const")
-
-
-def ref(name: str) -> JSONObject:
-    """Return a reference to a component schema."""
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def prefix_of(name: str) -> str:
@@ -94,12 +82,11 @@ def components_of(model: type[EntityModel]) -> dict[str, JSONObject]:
         f"{prefix}Update": _update(prefix, model.Schema),
         f"{prefix}Row": _row(prefix),
         f"{prefix}Page": page_of(f"{prefix}Row"),
-        f"{prefix}Rows": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {"results": {"type": "array", "items": ref(f"{prefix}Row")}},
-            "required": ["results"],
-        },
+        f"{prefix}Rows": _object({"results": {"type": "array", "items": ref(f"{prefix}Row")}}, "results"),
+        f"{prefix}Filter": filter_schema(model),
+        f"{prefix}Query": _query(model, prefix),
+        f"{prefix}Found": _found(f"{prefix}Row"),
+        f"{prefix}Where": _object({"filter": _filter(prefix)}),
         ANY_JSON: _any_json(),
     }
 
@@ -140,11 +127,12 @@ def _partial(given: JSONObject, parts: dict[str, JSONObject], title: str) -> JSO
 
 
 _ECHOED: dict[str, JSONObject] = {
-    "id": {**_ID, "readOnly": True},
+    "id": {"type": "string", "format": "uuid", "readOnly": True},
     "version": {"type": "integer", "minimum": 1, "readOnly": True},
     "created_at": {**_TIME, "readOnly": True},
     "updated_at": {**_TIME, "readOnly": True},
 }
+_DELETED_AT: JSONObject = {**_TIME, "readOnly": True, "description": "Only a deleted row has it."}
 _RAW: JSONObject = {
     "type": "object",
     "additionalProperties": True,
@@ -159,6 +147,9 @@ _SCHEMA_ERRORS: JSONObject = {
 }
 
 
+_SOMETIMES = {"deleted_at": _DELETED_AT, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS}
+
+
 def _object(properties: JSONObject, *required: str, description: str = "") -> JSONObject:
     found: JSONObject = {"type": "object", "additionalProperties": False, "properties": properties}
     if required:
@@ -168,20 +159,19 @@ def _object(properties: JSONObject, *required: str, description: str = "") -> JS
 
 def _row(prefix: str) -> JSONObject:
     data = {"anyOf": [ref(f"{prefix}Stored"), {"type": "null"}]}
-    properties = {**_ECHOED, "data": data, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS}
+    properties = {**_ECHOED, **_SOMETIMES, "data": data}
     about = "One row. Where it no longer fits the schema, data is null, and raw and schema_errors are there."
     return _object(properties, *_ECHOED, "data", description=about)
 
 
 def _write(prefix: str) -> JSONObject:
     about = "The whole document. What a read shows beside it may be sent back, and is ignored."
-    echoed = {**_ECHOED, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS}
-    return _object({**echoed, "data": ref(f"{prefix}Data")}, "data", description=about)
+    return _object({**_ECHOED, **_SOMETIMES, "data": ref(f"{prefix}Data")}, "data", description=about)
 
 
 def _update(prefix: str, schema: type[BaseModel]) -> JSONObject:
     optional = [key for key, field in fields_of(schema).items() if not field.required]
-    properties = {**_ECHOED, "raw": _RAW, "schema_errors": _SCHEMA_ERRORS, "data": ref(f"{prefix}Patch")}
+    properties = {**_ECHOED, **_SOMETIMES, "data": ref(f"{prefix}Patch")}
     if not optional:
         return _object(properties, description="The fields to replace.")
     properties["unset"] = {
@@ -191,6 +181,22 @@ def _update(prefix: str, schema: type[BaseModel]) -> JSONObject:
     }
     about = "The fields to reset to their defaults, and then those to replace, whole."
     return _object(properties, description=about)
+
+
+def _filter(prefix: str) -> JSONObject:
+    return {"anyOf": [ref(f"{prefix}Filter"), {"type": "null"}]}
+
+
+def _query(model: type[EntityModel], prefix: str) -> JSONObject:
+    order = {"type": ["string", "null"], "enum": [*orderable(model), None]}
+    about = "A list's question. For the next page send it again with next_cursor as cursor."
+    properties = {"filter": _filter(prefix), "order_by": order, "limit": {"type": "integer"}}
+    return _object(properties, description=about)
+
+
+def _found(row: str) -> JSONObject:
+    page: JSONObject = page_of(row)["properties"]
+    return _object({key: page[key] for key in page if key != "next"}, "results", "next_cursor", "limit")
 
 
 def page_of(row: str) -> JSONObject:
@@ -217,63 +223,3 @@ def _any_json() -> JSONObject:
     arrays = {"type": "array", "items": ref(ANY_JSON)}
     plain = [{"type": name} for name in ("null", "boolean", "number")]
     return {"anyOf": [*plain, text, arrays, objects], "description": "Any JSON value."}
-
-
-# --- query parameters -----------------------------------------------------------------------
-
-
-def orderable(model: type[EntityModel]) -> list[str]:
-    """Return every value that ``order_by`` takes."""
-    names = [key for key, field in fields_of(model.Schema).items() if field.orderable]
-    return [sign + name for name in [*names, "created_at", "updated_at", "id"] for sign in ("", "-")]
-
-
-def filter_parameters(model: type[EntityModel]) -> Iterator[JSONObject]:
-    """Yield the filters worth telling of: equality for every field, all operators for the indexed ones.
-
-    The rest work as well; the description of the list says so.
-    """
-    for key, field in fields_of(model.Schema).items():
-        operand = _operand(field, schema_json(model.Schema, mode="serialization"))
-        for op in operators_of(field):
-            if op == "isnull":
-                yield _parameter(f"{key}__isnull", {"type": "boolean"}, field.description)
-            elif operand and (op == "eq" or key in model.entity.indexes):
-                yield _clause(key, op, operand, field.description)
-    for key, kind in SYSTEM_FIELDS.items():
-        operand = {"id": _ID, "time": _TIME}.get(kind, {"type": "integer"})
-        for op in ("eq", "in") if kind == "id" else ("eq", "lt", "lte", "gt", "gte"):
-            yield _clause(key, op, operand, "")
-
-
-def _clause(key: str, op: str, operand: JSONObject, description: str) -> JSONObject:
-    name = key if op == "eq" and key not in ("limit", "cursor", "order_by") else f"{key}__{op}"
-    if op in ("startswith", "contains", "icontains"):
-        operand = {"type": "string", "pattern": NO_NUL}
-    if op == "in":
-        operand = {"type": "array", "items": operand, "minItems": 1, "maxItems": MAX_IN}
-    return _parameter(name, operand, description)
-
-
-def _parameter(name: str, schema: JSONObject, description: str) -> JSONObject:
-    found: JSONObject = {"name": name, "in": "query", "schema": schema}
-    return {**found, "description": description} if description else found
-
-
-def _operand(field: SchemaField, root: JSONObject) -> JSONObject:
-    """Return the schema of a scalar to compare a field with; empty where one schema can't say it."""
-    if not field.scalar or field.base is None:
-        return {}
-    part = field.json_schema
-    options = [option for option in part.get("anyOf", [part]) if option.get("type") != "null"]
-    if len(options) != 1:
-        return {}
-    option = options[0]
-    if "$ref" in option:
-        option = root["$defs"][option["$ref"].rsplit("/", 1)[1]]
-    found = {key: option[key] for key in _OF_TYPE if key in option}
-    if field.nullable and field.kind != "text" and "type" in found:
-        found["type"] = [found["type"], "null"]
-    return (
-        {**found, "pattern": NO_NUL} if field.base is str and not found.keys() & {"enum", "const"} else found
-    )

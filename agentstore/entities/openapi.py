@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentstore.core.openapi import Operation, StoreAutoSchema, header, json_content
+from agentstore.core.openapi import ENCODED_PATTERN, Operation, StoreAutoSchema, header, json_content
+from agentstore.core.requests import CHANGED_HEADER, CONTEXT_HEADER, REASON_HEADER
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
-from agentstore.entities.components import (
-    components_of,
-    filter_parameters,
-    orderable,
-    page_of,
-    prefix_of,
-    ref,
-)
+from agentstore.entities.components import components_of, page_of, prefix_of
+from agentstore.entities.filter_schemas import filter_parameters, orderable, ref
 from agentstore.entities.query import DEFAULT_LIMIT
 
 __all__ = ["EntityAutoSchema", "IndexAutoSchema"]
@@ -50,17 +45,44 @@ _KEY = header(
     minLength=1,
     maxLength=255,
 )
+_REASON = header(
+    REASON_HEADER,
+    f"Why, percent-encoded; audited. {CONTEXT_HEADER} takes a small JSON object that names the run.",
+    pattern=ENCODED_PATTERN,
+    maxLength=2000,
+)
+_CHANGED: JSONObject = {
+    CHANGED_HEADER: {
+        "schema": {"type": "string", "enum": ["true", "false"]},
+        "required": True,
+        "description": "Whether anything was written.",
+    }
+}
 _ETAG: JSONObject = {
     "ETag": {"schema": {"type": "string"}, "required": True, "description": "The version, quoted."}
 }
 _LOCATION: JSONObject = {
     "Location": {"schema": {"type": "string"}, "required": True, "description": "Where the row is."}
 }
+_MADE = {**_ETAG, **_LOCATION, **_CHANGED}
 _LIMIT: JSONObject = {
     "name": "limit",
     "in": "query",
     "description": "How many rows at most; what is below 1 or over 100 is taken as 1 or 100.",
     "schema": {"type": "integer", "default": DEFAULT_LIMIT},
+}
+_DELETED: JSONObject = {
+    "name": "deleted",
+    "in": "query",
+    "description": "Read a deleted row instead: what an undelete brings back.",
+    "schema": {"type": "boolean", "default": False},
+}
+_COUNT = {"type": "object", "additionalProperties": False, "required": ["count"]}
+_USAGE = {"type": "object", "additionalProperties": False, "required": ["used", "capacity", "remaining"]}
+_NUMBER = {"type": "integer", "minimum": 0}
+_NUMBERS = {
+    "AgentstoreCount": {**_COUNT, "properties": {"count": _NUMBER}},
+    "AgentstoreUsage": {**_USAGE, "properties": dict.fromkeys(("used", "capacity", "remaining"), _NUMBER)},
 }
 _LIST = """{summary}
 
@@ -124,13 +146,34 @@ class EntityAutoSchema(StoreAutoSchema):
             answers={200: self._answer("Page", "A page of rows.")},
         )
 
+    def _query(self) -> Operation:
+        return self._made(
+            body=self._ref("Query"),
+            body_required=False,
+            answers={200: self._answer("Found", "A page of rows.")},
+            errors=_BODY_ERRORS,
+        )
+
+    def _count(self) -> Operation:
+        return self._number("Count", "How many match.", parameters=[*filter_parameters(self.model)])
+
+    def _count_matches(self) -> Operation:
+        where = self._ref("Where")
+        return self._number("Count", "How many match.", body=where, body_required=False, errors=_BODY_ERRORS)
+
+    def _usage(self) -> Operation:
+        return self._number("Usage", "The places.")
+
+    def _number(self, name: str, description: str, **details: object) -> Operation:
+        answer = {"description": description, "content": json_content(ref(f"Agentstore{name}"))}
+        components = {**components_of(self.model), **_NUMBERS}
+        return self._made(answers={200: answer}, components=components, **details)
+
     def _create(self) -> Operation:
         return self._made(
-            parameters=[_KEY],
+            parameters=[_KEY, _REASON],
             body=self._ref("Write"),
-            answers={
-                201: {**self._answer("Row", "The new row.", **_ETAG, **_LOCATION), "links": self._links()}
-            },
+            answers={201: {**self._answer("Row", "The new row.", **_MADE), "links": self._links()}},
             errors=(409, *_BODY_ERRORS),
         )
 
@@ -144,9 +187,9 @@ class EntityAutoSchema(StoreAutoSchema):
 
     def _bulk(self) -> Operation:
         return self._made(
-            parameters=[_KEY],
+            parameters=[_KEY, _REASON],
             body={"type": "array", "items": self._ref("Write"), "maxItems": 500},
-            answers={201: self._answer("Rows", "The new rows, in the order given.")},
+            answers={201: self._answer("Rows", "The new rows, in the order given.", **_CHANGED)},
             errors=(409, *_BODY_ERRORS),
         )
 
@@ -160,6 +203,7 @@ class EntityAutoSchema(StoreAutoSchema):
         return self._made(
             parameters=[
                 version,
+                _DELETED,
                 header("If-None-Match", "The version that you have; 304 if it is still that."),
             ],
             answers={
@@ -178,22 +222,23 @@ class EntityAutoSchema(StoreAutoSchema):
     def _write(self, part: str, *, body_required: bool = True) -> Operation:
         return self._made(
             body_required=body_required,
-            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, _REASON],
             body=self._ref(part),
-            answers={200: self._answer("Row", "The row as it is now.", **_ETAG)},
+            answers={200: self._answer("Row", "The row as it is now.", **_ETAG, **_CHANGED)},
             errors=(404, 409, 412, *_BODY_ERRORS),
         )
 
     def _destroy(self) -> Operation:
         return self._made(
-            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, _REASON],
             answers={204: {"description": "It is deleted."}},
             errors=(404, 412),
         )
 
     def _undelete(self) -> Operation:
         return self._made(
-            answers={200: self._answer("Row", "The row, live again.", **_ETAG)},
+            parameters=[_REASON],
+            answers={200: self._answer("Row", "The row, live again.", **_ETAG, **_CHANGED)},
             errors=(404, 409, *_BODY_ERRORS),
         )
 

@@ -17,7 +17,7 @@ from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.query import CONTROLS, DEFAULT_LIMIT, SYSTEM_FIELDS
 
-__all__ = ["ListRequest", "read_list_request"]
+__all__ = ["ListRequest", "read_filter", "read_list_request"]
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _WORDS: dict[str, JSONValue] = {"true": True, "false": False}
@@ -54,6 +54,19 @@ def read_list_request(pairs: Iterable[tuple[str, str]], fields: Mapping[str, Sch
         first, messages = next(iter(problems.items()))
         raise ValidationFailed(f"{first[:100]}: {messages[0]}", errors=problems)
     return ListRequest(filter=filters, **controls)
+
+
+def read_filter(pairs: Iterable[tuple[str, str]], fields: Mapping[str, SchemaField]) -> JSONObject:
+    """Return the filter of a request that takes nothing else, its values read but not yet checked.
+
+    Raises:
+        ValidationFailed: a parameter is no filter, is given twice, or its value can't be read.
+    """
+    pairs = list(pairs)
+    for name, _ in pairs:
+        if name in CONTROLS:
+            guards.refuse(name, "This takes a filter only.", f"A field of that name is {name}__eq.")
+    return read_list_request(pairs, fields).filter
 
 
 def _add_filter(filters: JSONObject, name: str, text: str, fields: Mapping[str, SchemaField]) -> None:

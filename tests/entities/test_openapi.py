@@ -17,7 +17,8 @@ from pydantic import Field, computed_field
 from agentstore.core.openapi import StoreAutoSchema
 from agentstore.entities import EntitySchema
 from agentstore.entities import api as entities_api
-from agentstore.entities.components import components_of, filter_parameters, orderable, prefix_of
+from agentstore.entities.components import components_of, prefix_of
+from agentstore.entities.filter_schemas import filter_parameters, orderable
 from agentstore.entities.options import EntityOptions
 from agentstore.entities.registry import all_entities
 from tests.testapp.models import Odd, Plain, Small, Task
@@ -73,6 +74,8 @@ def test_every_entity_has_every_operation(document):
         row = f"{base}{{id}}/"
         expected = [
             ("get", base), ("post", base), ("post", f"{base}bulk/"),
+            ("get", f"{base}count/"), ("post", f"{base}count/"), ("post", f"{base}query/"),
+            ("get", f"{base}usage/"),
             ("get", row), ("put", row), ("patch", row), ("delete", row),
             ("get", f"{row}history/"), ("post", f"{row}undelete/"),
         ]  # fmt: skip
