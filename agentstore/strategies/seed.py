@@ -142,11 +142,12 @@ def _check(plan: SeedPlan, batch: _Batch, number: int, given: object, now: datet
             plan.undated.append(number)
     issues |= rules.issues_for_write(complete, now=now)
     if isinstance(complete, dict):
-        issues |= batch.repeats(number, complete, issues)
+        repeats = batch.repeats(number, complete, issues)
+        issues |= repeats
+        hints |= dict.fromkeys(repeats, "Leave one of the two out.")
     id_ = _shown_id(given)
     for name, issue in issues.items():
-        hint = hints.get(name, "Leave one of the two out.")
-        plan.problems.append(SeedProblem(number=number, id=id_, field=name, problem=issue, hint=hint))
+        plan.problems.append(SeedProblem(number=number, id=id_, field=name, problem=issue, hint=hints[name]))
     return None if issues else rules.validate_for_write(complete, now=now)
 
 
