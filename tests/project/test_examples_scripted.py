@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import date
@@ -111,3 +112,11 @@ def test_without_tables_it_says_what_to_run_first(tmp_path):
     assert done.returncode == 1
     assert "Run 'python manage.py demo --no-serve' first." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_readme_tells_of_every_example():
+    modules = {path.name for path in BOOKING.parent.glob("*_example.py")}
+
+    told = set(re.findall(r"`(\w+_example\.py)`", (ROOT / "README.md").read_text("utf-8")))
+
+    assert len(modules) == 4 and told == modules
