@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db import models
 from django.db.models import F
 from django.db.models.expressions import OrderBy
@@ -17,6 +17,7 @@ from django.utils.http import urlencode
 
 from agentstore.core.models import AuditEntry
 from agentstore.entities.admin.filters import DELETED, TENANT
+from agentstore.entities.conditions import has_value
 from agentstore.indexes import FieldValue
 
 __all__ = ["COUNTED", "BoundedPaginator", "EntityChangeList", "SortKey"]
@@ -31,20 +32,13 @@ else:
 
 
 class SortKey(FieldValue):
-    """A field's value as an order: rows without one come last where they are to be expected.
-
-    The index serves "first" only, when descending; so a field that always has a value stays with that.
-    """
-
-    def __init__(self, field: str, kind: str, *, nullable: bool) -> None:
-        super().__init__(field, kind)
-        self.nullable = nullable
+    """A field's value as an order: rows without one come last in either direction, as in the store."""
 
     def asc(self, **kwargs: Any) -> OrderBy:
         return OrderBy(self, nulls_last=True)
 
     def desc(self, **kwargs: Any) -> OrderBy:
-        return OrderBy(self, descending=True, nulls_last=True if self.nullable else None)
+        return OrderBy(self, descending=True, nulls_last=True)
 
 
 class BoundedPaginator(_Paginator):
@@ -55,6 +49,29 @@ class BoundedPaginator(_Paginator):
         rows: Any = self.object_list
         found: int = rows.order_by()[: COUNTED + 1].count()
         return found if found <= COUNTED else max(COUNTED, getattr(rows, "known_count", 0))
+
+    def page(self, number: int | str) -> Page[Any]:
+        """Return a page; where it is sorted by a field, highest first, it is read from two index ranges."""
+        page = super().page(number)
+        rows: Any = self.object_list
+        first, *rest = rows.query.order_by
+        if isinstance(first, OrderBy) and first.descending and isinstance(first.expression, SortKey):
+            start = (page.number - 1) * self.per_page
+            page.object_list = _in_two_ranges(rows, first.expression, rest, start, self.per_page)
+        return page
+
+
+def _in_two_ranges(
+    rows: models.QuerySet[Any], key: SortKey, rest: Sequence[Any], start: int, size: int
+) -> list[Any]:
+    """Read rows with a value, then those without: "last when descending" is no order of an index."""
+    have = rows.filter(has_value(key.key, key.kind)).order_by(OrderBy(key, descending=True), *rest)
+    found = list(have[start : start + size])
+    if len(found) < size:
+        skip = 0 if found else max(start - have.order_by().count(), 0)
+        without = rows.filter(has_value(key.key, key.kind, negate=True)).order_by(*rest)
+        found += without[skip : skip + size - len(found)]
+    return found
 
 
 class EntityChangeList(ChangeList):

@@ -76,7 +76,7 @@ def _field_column(field: SchemaField, shape: Shape) -> Column:
             return format_html("{} {}", shown, tag(_("overdue"), warn=True))
         return shown
 
-    order = SortKey(field.key, field.kind, nullable=field.nullable) if field.orderable else None
+    order = SortKey(field.key, field.kind) if field.orderable else None
     return Column(field.key, shape.label, render, order)
 
 
