@@ -170,7 +170,8 @@ class PostgresRows(PortableRows):
 
     @translate_errors
     def insert(self, changes: Sequence[Change], limit: int, claim: Claim | None = None) -> Outcome:
-        if len(changes) > limit:  # the statement's INSERT arm does not look at the limit
+        beyond = len(changes) > limit  # the statement's INSERT arm does not look at the limit
+        if claim is None and beyond:
             return Outcome.FULL
         if claim is None and len(changes) <= CHUNK:
             return self._insert_chunk(changes, limit)
@@ -178,6 +179,8 @@ class PostgresRows(PortableRows):
         def work() -> None:
             if claim is not None:
                 self._claim(claim, changes)
+            if beyond:
+                raise Refused(Outcome.FULL)
             for start in range(0, len(changes), CHUNK):
                 outcome = self._insert_chunk(changes[start : start + CHUNK], limit)
                 if outcome is not Outcome.DONE:

@@ -11,6 +11,7 @@ from asgiref.sync import async_to_sync
 
 from agentstore import acting
 from agentstore.core.errors import Conflict, NotFound, QuotaExceeded, ValidationFailed
+from agentstore.core.models import AuditEntry
 from agentstore.core.values import new_id
 from agentstore.entities.aio import AsyncTwins
 from agentstore.entities.reading import ReadingStore
@@ -156,6 +157,47 @@ def test_outside_a_request_one_slow_call_does_not_hold_up_the_others(
     asyncio.run(story())
 
     assert store.count() == 2
+
+
+@pytest.mark.parametrize("call", ["create", "update", "delete"])
+def test_a_write_whose_task_is_cancelled_is_done_whole_or_not_at_all(
+    transactional_db, backend, tenant, monkeypatch, call
+):
+    """The thread can't be stopped: what it had begun is carried through, audit and counter included."""
+    store = Small.store(tenant)
+    row = store.create({"n": 1})
+    begun, cancelled, done = threading.Event(), threading.Event(), threading.Event()
+    name = {"create": "insert"}.get(call, call)
+    write = getattr(type(store._rows), name)
+
+    def slow(self, *arguments):
+        begun.set()
+        assert cancelled.wait(timeout=30)
+        outcome = write(self, *arguments)
+        done.set()
+        return outcome
+
+    monkeypatch.setattr(type(store._rows), name, slow)
+    calls = {
+        "create": lambda: store.acreate({"n": 2}),
+        "update": lambda: store.aupdate(row.id, {"n": 2}),
+        "delete": lambda: store.adelete(row.id),
+    }
+
+    async def story():
+        task = asyncio.ensure_future(calls[call]())
+        await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        cancelled.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(done.wait, 30)
+
+    asyncio.run(story())
+
+    ops = AuditEntry.objects.values_list("op", flat=True)
+    assert sorted(ops) == sorted(["create", call])
+    assert store.count() == store.usage().used == {"create": 2, "update": 1, "delete": 0}[call]
 
 
 def test_many_at_once_keep_the_limit(transactional_db, backend, tenant):

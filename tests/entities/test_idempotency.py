@@ -141,6 +141,24 @@ def test_a_refusal_leaves_the_key_unused(db, backend, tenant, refusal):
     assert store.create({"n": 7}, idempotency_key="k").data.n == 7
 
 
+@pytest.mark.parametrize("limit", [5, 2, 0])
+def test_the_same_create_again_is_answered_though_there_is_no_place_left(
+    db, backend, tenant, monkeypatch, limit
+):
+    store = Small.store(tenant)
+    first = store.create_many([{"n": 1}] * 5, idempotency_key="k")
+    monkeypatch.setattr(type(Small.entity), "capacity", lambda self, tenant: limit)
+
+    again = store.create_many([{"n": 1}] * 5, idempotency_key="k")
+
+    assert [row.id for row in again] == [row.id for row in first]
+    with pytest.raises(Conflict):
+        store.create_many([{"n": 2}] * 5, idempotency_key="k")
+    with pytest.raises(QuotaExceeded):
+        store.create_many([{"n": 1}] * 5, idempotency_key="other")
+    assert IdempotencyKey.objects.count() == 1
+
+
 def test_a_conflict_and_a_quota_with_a_key_leave_the_callers_block_usable(tasks):
     with transaction.atomic():
         tasks.create({"text": "a"}, idempotency_key="k")
