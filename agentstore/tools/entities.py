@@ -77,13 +77,13 @@ class EntitySchemas:
             key: plain(self.root["properties"][key], self.root) for key in self.fields
         }
 
-    @property
+    @functools.cached_property
     def data(self) -> JSONObject:
         """The whole document of a new row."""
         required = [key for key in self.fields if key in self.root.get("required", ())]
         return object_schema(self.properties, required)
 
-    @property
+    @functools.cached_property
     def patch(self) -> JSONObject:
         """Some fields of a row."""
         return {
@@ -91,8 +91,17 @@ class EntitySchemas:
             "description": "The fields to change. A nested object or a list is replaced as a whole.",
         }
 
-    def filter(self, *, indexed_only: bool = False) -> JSONObject:
+    @functools.cached_property
+    def filter(self) -> JSONObject:
         """Equality for every field, operators for the indexed ones and for arrays."""
+        return self._filter(indexed_only=False)
+
+    @functools.cached_property
+    def strict_filter(self) -> JSONObject:
+        """The same for the indexed fields and the arrays alone."""
+        return self._filter(indexed_only=True)
+
+    def _filter(self, *, indexed_only: bool) -> JSONObject:
         properties: JSONObject = {}
         for key, field in self.fields.items():
             if indexed_only and key not in self.indexed and field.kind != "array":
@@ -117,6 +126,7 @@ class EntitySchemas:
             schema = own["items"] if own.get("type") == "array" else {"type": "string"}
         return {**schema, "description": f"{key} {_WORDS[op]} this."}
 
+    @functools.cached_property
     def order(self) -> JSONObject:
         """The fields to order by, up and down."""
         names = [*(key for key in self.indexed if key in self.fields), "created_at", "updated_at"]
@@ -154,7 +164,7 @@ def entity_tools(store: EntityStore[Any], *, read_only: bool) -> Iterable[Tool]:
 
 def _query(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: str) -> Tool:
     rest: JSONObject = {
-        "order_by": schemas.order(),
+        "order_by": schemas.order,
         "limit": {"type": "integer", "description": f"How many rows, 1 to {MAX_LIMIT}; 25 if left out."},
         "cursor": {"type": "string", "description": "next_cursor of the page before, for the next one."},
     }
@@ -171,8 +181,8 @@ def _query(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: str
             f"Find {name}: {text} Only those of the current user; last updated first unless order_by says "
             f"otherwise; at most {MAX_LIMIT} rows a call: pass next_cursor on as cursor for more."
         ),
-        input_schema=object_schema({"filter": schemas.filter(), **rest}),
-        strict_schema=object_schema({"filter": schemas.filter(indexed_only=True), **rest}),
+        input_schema=object_schema({"filter": schemas.filter, **rest}),
+        strict_schema=object_schema({"filter": schemas.strict_filter, **rest}),
         output_schema=object_schema(
             {
                 "rows": {"type": "array", "items": row_schema()},
