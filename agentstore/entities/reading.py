@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
 from agentstore.entities.backend import PageRequest, RawRow, RowBackend
 from agentstore.entities.codec import Codec, Document, exact_value
-from agentstore.entities.cursor import Position, binding_of, read_cursor, write_cursor
+from agentstore.entities.cursor import Position, binding_of, read_cursor, refused_cursor, write_cursor
 from agentstore.entities.portable import PortableRows
 from agentstore.entities.postgres import PostgresRows
 from agentstore.entities.query import (
@@ -165,9 +166,10 @@ class ReadingStore(Generic[S]):
         raw = None if key is None else self._rows.get(key, deleted=deleted)
         if raw is None or wanted is None or wanted == raw.version:
             return None if raw is None else to_row(self.codec, raw)
-        return self._rebuild(raw, wanted)
+        earlier = self._rebuild(raw, wanted)
+        return None if earlier is None else to_row(self.codec, earlier)
 
-    def _rebuild(self, current: RawRow, version: int) -> EntityRow[S] | None:
+    def _rebuild(self, current: RawRow, version: int) -> RawRow | None:
         """Apply the audited changes up to ``version``: from the last full row, each unset, then set."""
         if not 1 <= version < current.version:
             return None
@@ -184,8 +186,7 @@ class ReadingStore(Generic[S]):
             last = number
         if data is None or last != version:
             return None
-        raw = current._replace(version=version, updated_at=at, text=guards.dump_json(data))
-        return to_row(self.codec, raw)
+        return current._replace(version=version, updated_at=at, text=guards.dump_json(data))
 
     def query(
         self,
@@ -211,14 +212,27 @@ class ReadingStore(Generic[S]):
 
     def _page(self, clauses: tuple[Clause, ...], order: Order, size: int, cursor: str | None) -> Page[S]:
         binding = binding_of(self.name, self.tenant, clauses, order) if cursor is not None else ""
-        position = read_cursor(binding, cursor) if cursor is not None else None
+        position = self._behind(read_cursor(binding, cursor), order) if cursor is not None else None
         found = self._rows.page(PageRequest(clauses=clauses, order=order, size=size + 1, position=position))
         rows = [to_row(self.codec, raw) for raw in found[:size]]
         if len(found) <= size:
             return Page(rows=rows, next_cursor=None, limit=size)
         binding = binding or binding_of(self.name, self.tenant, clauses, order)
-        last = position_of(order, found[size - 1])
-        return Page(rows=rows, next_cursor=write_cursor(binding, last), limit=size)
+        last = found[size - 1]
+        next_cursor = write_cursor(binding, position_of(order, last), version=last.version)
+        return Page(rows=rows, next_cursor=next_cursor, limit=size)
+
+    def _behind(self, position: Position, order: Order) -> Position:
+        """Return a position with its value, which is looked up where it was too long for the cursor."""
+        if position.version is None:
+            return position
+        row = self._rows.get(position.id, deleted=None)
+        if row is not None and row.version != position.version:
+            row = self._rebuild(row, position.version)
+        value = None if row is None else position_of(order, row).value
+        if value is None:
+            raise refused_cursor("The row at which the page ended is gone for good.")
+        return replace(position, value=value)
 
     def iterate(
         self, filter: Mapping[str, JSONValue] | None = None, *, order_by: str | None = None

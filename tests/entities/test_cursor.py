@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import clock_at, new_id
 from agentstore.entities.cursor import Position, read_cursor, write_cursor
-from tests.testapp.models import Small, Task
+from tests.testapp.models import Odd, Plain, Small, Task
 
 AT = datetime(2026, 1, 1, 9, 0, 0, 1, tzinfo=UTC)
 
@@ -38,13 +38,73 @@ def cursor_of(tasks):
 def test_a_position_survives(value):
     position = Position(value=value, created_at=AT, updated_at=AT, id=new_id())
 
-    assert read_cursor("b", write_cursor("b", position)) == position
+    assert read_cursor("b", write_cursor("b", position, version=1)) == position
 
 
 def test_a_cursor_is_opaque_and_fits_into_an_address(cursor_of):
     cursor = cursor_of(order_by="text")
 
     assert set(cursor) <= set(string.ascii_letters + string.digits + "-_:.=")
+
+
+LONG = [f"{'名' * 20_000}{letter}" for letter in "abcdef"]
+
+
+def lengthy(tenant, values):
+    """Return a store with rows whose values are too long for a cursor."""
+    store = Plain.store(tenant)
+    return store, store.create_many(values)
+
+
+@pytest.mark.parametrize("order_by", ["text", "-text"])
+def test_a_cursor_is_short_however_long_the_values_are(db, backend, tenant, order_by):
+    store, rows = lengthy(tenant, [{"text": text} for text in (*LONG, LONG[0])])
+    found, cursors = [], []
+    cursor = None
+
+    while cursor is not None or not cursors:
+        page = store.query({"text__isnull": False}, order_by=order_by, limit=2, cursor=cursor)
+        found += [row.id for row in page]
+        cursors.append(cursor := page.next_cursor)
+
+    texts = sorted(rows, key=lambda row: (row.data.text, row.updated_at, row.id))
+    assert found == [row.id for row in (texts if order_by == "text" else texts[::-1])]
+    assert max(len(cursor or "") for cursor in cursors) < 1000
+
+
+def test_numbers_without_end_make_a_short_cursor_too(db, backend, tenant):
+    numbers = [10**300 * n + 1 for n in range(1, 8)]
+    store = Odd.store(tenant)
+    store.create_many([{"size": number} for number in numbers])
+
+    first = store.query(order_by="size", limit=3)
+    second = store.query(order_by="size", limit=9, cursor=first.next_cursor)
+
+    assert [row.data.size for row in (*first, *second)] == numbers
+    assert len(first.next_cursor) < 1000
+
+
+def test_a_long_value_is_where_it_was_though_its_row_was_changed_and_deleted(db, backend, tenant):
+    store, rows = lengthy(tenant, [{"text": text} for text in LONG])
+    first = store.query(order_by="text", limit=2)
+    store.update(rows[1].id, {"text": "short now"})
+    store.delete(rows[1].id)
+
+    second = store.query(order_by="text", limit=9, cursor=first.next_cursor)
+
+    assert [row.id for row in second] == [row.id for row in rows[2:]]
+
+
+def test_a_long_value_that_nobody_knows_any_more_is_told(db, backend, tenant):
+    store, rows = lengthy(tenant, [{"text": text} for text in LONG])
+    first = store.query(order_by="text", limit=2)
+    Plain._base_manager.filter(pk=rows[1].id).delete()
+
+    with pytest.raises(ValidationFailed, match="gone for good") as info:
+        store.query(order_by="text", limit=2, cursor=first.next_cursor)
+
+    assert list(info.value.errors) == ["cursor"]
+    assert info.value.hint
 
 
 def test_the_last_page_has_no_cursor(tasks):
