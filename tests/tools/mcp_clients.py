@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import quote
 
+import httpx2
+import uvicorn
 from django.db import connection
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.server.lowlevel import Server
 
 from agentstore.core.values import JSONObject
@@ -23,7 +29,8 @@ from agentstore.tools.toolsets import Toolset
 from tests.isolated import ROOT
 
 __all__ = [
-    "MODES", "Held", "error_of", "other_sessions", "run", "server_environ", "stdio_server",
+    "JSON", "LIST", "MODES", "URL", "Held", "error_of", "headers", "other_sessions", "over_http", "post",
+    "run", "server_environ", "serving", "stdio_server",
 ]  # fmt: skip
 
 #: The protocol without a handshake (2026-07-28) and with it.
@@ -38,6 +45,62 @@ def run(server: Server[Any] | Any, work: Callable[[Client], Awaitable[Any]], *, 
             return await work(client)
 
     return asyncio.run(connected())
+
+
+#: What a client's request says of itself, and one that every server answers.
+JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+#: Where an application is found that is not served on a port.
+URL = "http://testserver/mcp"
+
+
+def headers(token: str, **more: str) -> dict[str, str]:
+    """Return the headers of a client's request."""
+    return {**JSON, "Authorization": f"Bearer {token}", **more}
+
+
+@asynccontextmanager
+async def over_http(
+    app: Any, token: str, *, url: str = URL, mode: str = "auto", headers: dict[str, str] | None = None
+) -> AsyncIterator[Client]:
+    """Connect a client with a bearer token to an ASGI application, or to a server if there is none."""
+    async with (
+        httpx2.AsyncClient(
+            transport=None if app is None else httpx2.ASGITransport(app=app),
+            headers={"Authorization": f"Bearer {token}", **(headers or {})},
+            timeout=60,
+        ) as http,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+    ):
+        yield client
+
+
+def post(app: Any, *, method: str = "POST", url: str = URL, **options: Any) -> httpx2.Response:
+    """Send one request to an ASGI application, as something that may be no MCP client would."""
+
+    async def sent() -> httpx2.Response:
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
+            return await http.request(method, url, **options)
+
+    return asyncio.run(sent())
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """Serve an ASGI application on a port of its own; yields its address."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none", lifespan="on"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.02)
+            assert server.started
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(60)
 
 
 def error_of(result: Any) -> JSONObject:

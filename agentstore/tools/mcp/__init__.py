@@ -9,12 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentstore.tools.mcp.http import mcp_app
     from agentstore.tools.mcp.server import mcp_server
     from agentstore.tools.mcp.stdio import serve_stdio
 
-__all__ = ["mcp_server", "serve_stdio"]
+__all__ = ["mcp_app", "mcp_server", "serve_stdio"]
 
-_HOMES = {"mcp_server": "server", "serve_stdio": "stdio"}
+_HOMES = {"mcp_app": "http", "mcp_server": "server", "serve_stdio": "stdio"}
 _SDK = ("mcp", "mcp_types")
 
 

@@ -30,25 +30,29 @@ class Threads:
     """
 
     def __init__(self, limit: int = DEFAULT_THREADS) -> None:
-        self._limit, self._used = limit, False
-        self._pool = ThreadPoolExecutor(limit, thread_name_prefix="agentstore-mcp")
+        self._limit = limit
+        self._pool: ThreadPoolExecutor | None = None
 
     async def run(self, operation: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run ``operation`` and return what it returns, or raise what it raises."""
-        self._used = True
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._limit, thread_name_prefix="agentstore-mcp")
         return await aio.run_in(self._pool, operation, *args, **kwargs)
 
     async def close(self) -> None:
         """Wait for what still runs, and close every connection that the threads hold."""
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self._close)
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(_end, pool, self._limit)
 
-    def _close(self) -> None:
-        if self._used:  # a barrier, since otherwise one thread could do what each of them has to
-            everyone = Barrier(self._limit)
-            for _ in range(self._limit):
-                self._pool.submit(_leave, everyone)
-        self._pool.shutdown(wait=True)
+
+def _end(pool: ThreadPoolExecutor, threads: int) -> None:
+    """Let each thread close its connections; it waits for the others, so that none does it twice."""
+    everyone = Barrier(threads)
+    for _ in range(threads):
+        pool.submit(_leave, everyone)
+    pool.shutdown(wait=True)
 
 
 def _leave(everyone: Barrier) -> None:
