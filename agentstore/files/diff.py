@@ -5,12 +5,12 @@ Lines end where ``\\n`` ends them, and nowhere else: a lone CR, U+2028 and the l
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from agentstore.files.matching import Budget, Opcode, opcodes_of
 
 __all__ = [
     "MAX_DIFF_LINES",
@@ -29,11 +29,10 @@ MAX_DIFF_LINES = 4000
 MAX_MARKED = 2000
 #: Lines that have less than this share of their characters in common are shown without marks.
 MIN_ALIKE = 0.3
-#: How many pairs of equal lines are looked at; and of equal words, in one line and in all.
-MAX_WORK = 200_000
+#: How many steps matching lines may take; and matching words, in one line and in all.
+MAX_WORK = 300_000
 MAX_LINE_MARKING = 10_000
 MAX_MARKING = 100_000
-Opcode: TypeAlias = tuple[str, int, int, int, int]
 Spans: TypeAlias = list[tuple[str, bool]]
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -113,7 +112,7 @@ def compare(
 ) -> FileDiff:
     """Return the differences with ``context`` equal lines around; a gap of one line is shown."""
     before, after = split_lines(old), split_lines(new)
-    opcodes = _opcodes(before, after, MAX_WORK)
+    opcodes = match_lines(before, after)
     added, removed = _counts(opcodes)
     labels = {"old_label": old_label, "new_label": new_label, "added": added, "removed": removed}
     if added + removed > MAX_DIFF_LINES:
@@ -125,53 +124,17 @@ def compare(
 
 def count_lines(old: str, new: str) -> tuple[int, int]:
     """Return how many lines ``compare`` tells as added, and how many as removed."""
-    return _counts(_opcodes(split_lines(old), split_lines(new), MAX_WORK))
+    return _counts(match_lines(split_lines(old), split_lines(new)))
 
 
 def match_lines(before: list[str], after: list[str]) -> list[Opcode]:
     """Return the opcodes that lead from one list of lines to another, in bounded time."""
-    return _opcodes(before, after, MAX_WORK)
+    return opcodes_of(before, after, Budget(MAX_WORK))
 
 
 def _counts(opcodes: Sequence[Opcode]) -> tuple[int, int]:
     changed = [code for code in opcodes if code[0] != "equal"]
     return sum(d - c for _, _, _, c, d in changed), sum(b - a for _, a, b, _, _ in changed)
-
-
-def _opcodes(before: list[str], after: list[str], limit: int) -> list[Opcode]:
-    """Return what ``SequenceMatcher.get_opcodes`` returns, in bounded time.
-
-    Its time grows with the pairs of equal items; beyond ``limit`` of them all that lies between the
-    equal heads and tails counts as replaced.
-    """
-    head, tail = _common(before, after)
-    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
-    if a and b and _work(a, b) <= limit:
-        middle = difflib.SequenceMatcher(None, a, b).get_opcodes()
-    elif a and b:
-        middle = [("replace", 0, len(a), 0, len(b))]
-    else:
-        middle = [("delete" if a else "insert", 0, len(a), 0, len(b))] if a or b else []
-    codes: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
-    codes += [(tag, i + head, j + head, k + head, m + head) for tag, i, j, k, m in middle]
-    if tail:
-        codes.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
-    return codes
-
-
-def _common(a: list[str], b: list[str]) -> tuple[int, int]:
-    """Return how many items at the start and, of the rest, at the end are equal."""
-    most = min(len(a), len(b))
-    head = next((n for n in range(most) if a[n] != b[n]), most)
-    tail = next((n for n in range(most - head) if a[-1 - n] != b[-1 - n]), most - head)
-    return head, tail
-
-
-def _work(a: list[str], b: list[str]) -> int:
-    """Return how many pairs of equal items there are, those of very frequent ones aside."""
-    counts = Counter(b)
-    frequent = len(b) // 100 + 1 if len(b) >= 200 else len(b)  # as SequenceMatcher sees it
-    return sum(count for item in a if (count := counts[item]) <= frequent)
 
 
 def _hunks(
@@ -215,20 +178,6 @@ def _same(lines: list[str], old: int, new: int) -> list[DiffLine]:
     ]
 
 
-class Budget:
-    """How much work a diff may still spend on marking words."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    def spend(self, work: int) -> bool:
-        """Take ``work`` off if there is enough of it for one more line."""
-        if work > min(self.left, MAX_LINE_MARKING):
-            return False
-        self.left -= work
-        return True
-
-
 def _changed(gone: list[str], come: list[str], old: int, new: int, budget: Budget) -> list[DiffLine]:
     """Mark the words that differ in lines that stand for each other: the first for the first, and so on."""
     before, after = [_cut(line)[0] for line in gone], [_cut(line)[0] for line in come]
@@ -251,11 +200,11 @@ def _marked(old: str, new: str, budget: Budget) -> tuple[Spans, Spans]:
     if len(old) + len(new) > MAX_MARKED:
         return plain
     a, b = _WORDS.findall(old), _WORDS.findall(new)
-    head, tail = _common(a, b)
-    work = _work(a[head : len(a) - tail], b[head : len(b) - tail])
-    if not budget.spend(len(a) + len(b) + work):
+    own = budget.part(MAX_LINE_MARKING)
+    if not own.spend(len(a) + len(b)):
         return plain
-    opcodes = _opcodes(a, b, work)
+    opcodes = opcodes_of(a, b, own)
+    budget.left += own.left
     alike = sum(_letters(a[i:j]) for tag, i, j, _, _ in opcodes if tag == "equal")
     if 2 * alike < MIN_ALIKE * (_letters(a) + _letters(b)):
         return plain

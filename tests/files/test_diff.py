@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import random
 import re
 
@@ -11,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentstore.files import diff as module
-from agentstore.files.diff import MAX_DIFF_LINES, compare, split_lines
+from agentstore.files.diff import MAX_DIFF_LINES, compare, count_lines, split_lines
+from agentstore.files.matching import Budget
 
 #: Texts made of few lines and ends, so that much is equal and ends differ.
 TEXTS = st.lists(
@@ -200,19 +200,11 @@ def test_one_change_in_a_text_of_very_many_lines_is_shown():
     assert (found.too_large, found.added, found.removed) == (False, 1, 1)
 
 
-@given(st.lists(st.sampled_from("abcd"), max_size=25), st.lists(st.sampled_from("abcd"), max_size=25))
-def test_bounded_matching_gives_what_the_standard_library_s_does_or_replaces_all(a, b):
-    free, bound = module._opcodes(a, b, 10**9), module._opcodes(a, b, 0)
+def test_every_other_line_of_a_long_text_is_told_exactly():
+    old = "".join(f"{number:05}\n" for number in range(17_000))
+    new = "".join(f"{number:05}\n" if number % 2 else f"x{number:04}\n" for number in range(17_000))
 
-    for codes in (free, bound):
-        rebuilt = [item for tag, i, j, k, m in codes for item in (a[i:j] if tag == "equal" else b[k:m])]
-        assert rebuilt == b
-        assert [code[1:3] for code in codes] == [(i, j) for i, j in zip(
-            [0, *(code[2] for code in codes)][:-1], [code[2] for code in codes], strict=True)]  # fmt: skip
-        assert all(a[i:j] == b[k:m] for tag, i, j, k, m in codes if tag == "equal")
-    alike = difflib.SequenceMatcher(None, a, b).ratio()
-    equal = sum(j - i for tag, i, j, _, _ in free if tag == "equal")
-    assert 2 * equal >= alike * (len(a) + len(b)) * 0.5 - 1e-9
+    assert count_lines(old, new) == (8500, 8500)
 
 
 #: 100 KiB each, made to be as slow as can be to compare.
@@ -235,6 +227,14 @@ def _hostile():
             "\n".join(rng.choices(names, k=1990)),
             "\n".join(rng.choices(names, k=1990)),
         ),
+        "every other line": (
+            "".join(f"{n:05}\n" for n in range(17_000)),
+            "".join(f"{n:05}\n" if n % 2 else f"x{n:04}\n" for n in range(17_000)),
+        ),
+        "every third line gone": (
+            "".join(f"{n:05}\n" for n in range(17_000)),
+            "".join(f"{n:05}\n" for n in range(17_000) if n % 3),
+        ),
         "one line": ("x" * 102_400, "y" * 102_400),
         "one line of words": ("ab " * 34_133, "ba " * 34_133),
     }
@@ -242,21 +242,22 @@ def _hostile():
 
 @pytest.mark.parametrize("what", _hostile())
 def test_no_text_of_100_kib_takes_long(what, monkeypatch):
-    """The time that matching takes grows with the pairs of equal items that it is given."""
-    given_pairs = []
+    """The steps of all matching, of lines and of words, are within what the module allows."""
+    taken = []
+    spend = Budget.spend
 
-    class Counted(difflib.SequenceMatcher):
-        def __init__(self, junk, a, b):
-            given_pairs.append(module._work(a, b))
-            super().__init__(junk, a, b)
+    def counted(self, steps):
+        enough = spend(self, steps)
+        taken.append(steps if enough else 0)
+        return enough
 
-    monkeypatch.setattr(module.difflib, "SequenceMatcher", Counted)
+    monkeypatch.setattr(Budget, "spend", counted)
     old, new = _hostile()[what]
 
     compare(old, new)
 
-    assert sum(given_pairs) <= module.MAX_WORK + module.MAX_MARKING
-    assert max(given_pairs[1:], default=0) <= module.MAX_LINE_MARKING
+    assert taken
+    assert sum(taken) <= module.MAX_WORK + module.MAX_MARKING
 
 
 def test_marking_words_stops_when_its_work_is_spent(monkeypatch):

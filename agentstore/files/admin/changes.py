@@ -150,11 +150,11 @@ def _version(change: FileChange) -> str:
     words = {
         "created": _("new, %(new)d"),
         "deleted": _("%(new)d, deleted"),
-        "undeleted": _("%(old)s → %(new)d, undeleted"),
-        "restored": _("%(old)s → %(new)d, restored from %(source)s"),
-        "renamed": _("%(old)s → %(new)d, was %(name)s"),
+        "undeleted": _("%(old)s\u00a0→\u00a0%(new)d, undeleted"),
+        "restored": _("%(old)s\u00a0→\u00a0%(new)d, restored from %(source)s"),
+        "renamed": _("%(old)s\u00a0→\u00a0%(new)d, was %(name)s"),
     }
-    text = words.get(change.op, "%(old)s → %(new)d")
+    text = words.get(change.op, "%(old)s\u00a0→\u00a0%(new)d")
     return text % {
         "old": change.previous or "…",
         "new": change.version,
