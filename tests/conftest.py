@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import httpx
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -14,6 +16,8 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
+from agentstore.remote import EntityClient
+from tests.live import LiveServer, credentials, serving
 from tests.postgres import Cluster
 
 
@@ -129,4 +133,37 @@ def api_client(user: User) -> APIClient:
     """A REST client signed in as ``user``."""
     client = APIClient()
     client.force_authenticate(user)
+    return client
+
+
+@pytest.fixture(scope="session")
+def live_server_of_tests(django_db_setup: None) -> Iterator[LiveServer]:
+    """The REST API on a port, started once."""
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def kept_alive() -> Iterator[httpx.Client]:
+    """The connections to it, kept from test to test."""
+    with httpx.Client(timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def live(live_server_of_tests: LiveServer, db: None, settings: Any) -> Iterator[LiveServer]:
+    """The REST API on a port, over this test's own database; users act for any tenant."""
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "ACCESS": "tests.live.ActorAccess"}
+    with live_server_of_tests.for_one_test():
+        yield live_server_of_tests
+
+
+@pytest.fixture
+def connect(live: LiveServer, kept_alive: httpx.Client) -> Callable[..., EntityClient]:
+    """Return a function that makes a client of the API for an actor."""
+
+    def client(actor: str = "", **options: Any) -> EntityClient:
+        options = {"client": kept_alive, "auth": credentials(actor), **options}
+        return EntityClient(live.url, **options)
+
     return client

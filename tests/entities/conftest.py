@@ -1,4 +1,4 @@
-"""What the tests of entities share: both back ends, and rows spoiled by hand."""
+"""What the tests of entities share: both back ends, stores over REST, and rows spoiled by hand."""
 
 from __future__ import annotations
 
@@ -12,17 +12,43 @@ from tests.testapp.models import Task
 BACKENDS = ["auto", "portable"] if connection.vendor == "postgresql" else ["portable"]
 
 
-@pytest.fixture(params=BACKENDS)
+#: The modules whose tests say what any store does; they run over REST as well, unless ``local_only``.
+OVER_REST = ("test_store",)
+
+
+def pytest_generate_tests(metafunc):
+    if "backend" in metafunc.fixturenames:
+        name = metafunc.module.__name__.rpartition(".")[2]
+        local_only = metafunc.definition.get_closest_marker("local_only") is not None
+        over_rest = ["remote"] if name in OVER_REST and not local_only else []
+        metafunc.parametrize("backend", [*BACKENDS, *over_rest], indirect=True)
+
+
+@pytest.fixture
 def backend(request, settings):
-    """Run the test once with each back end that the database has."""
-    settings.AGENTSTORE = {**settings.AGENTSTORE, "BACKEND": request.param}
+    """Run the test once with each back end that the database has, and some over REST."""
+    name = "auto" if request.param == "remote" else request.param
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "BACKEND": name}
     return request.param
 
 
 @pytest.fixture
-def tasks(db, backend, tenant, actor):
+def store_of(request, db, backend):
+    """Return a function that gives the store of a model and tenant, local or over REST."""
+    if backend != "remote":
+        return lambda model, tenant, **who: model.store(tenant, **who)
+    connect = request.getfixturevalue("connect")
+
+    def remote(model, tenant, *, actor=None, **who):
+        return connect(actor or "").store(model.entity.name, tenant=tenant, schema=model.Schema, **who)
+
+    return remote
+
+
+@pytest.fixture
+def tasks(store_of, tenant, actor):
     """The tenant's store of tasks."""
-    return Task.store(tenant, actor=actor)
+    return store_of(Task, tenant, actor=actor)
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ UNKNOWN = [
 
 
 @pytest.fixture
-def smalls(db, backend, tenant):
-    return Small.store(tenant)
+def smalls(store_of, tenant):
+    return store_of(Small, tenant)
 
 
 @pytest.fixture
@@ -74,6 +74,7 @@ def test_create_returns_what_get_then_finds(tasks):
     assert (found.schema_errors, found.deleted_at) == ({}, None)
 
 
+@pytest.mark.local_only
 def test_ids_are_version_7_and_times_are_aware_utc_with_microseconds(tasks):
     before = datetime.now(UTC)
     row = tasks.get(tasks.create({"text": "a"}).id)
@@ -117,8 +118,8 @@ def test_create_refuses_with_the_path_and_changes_nothing(tasks, unchanged, data
     unchanged()
 
 
-def test_create_refuses_what_is_too_large_or_too_deep(db, backend, tenant, unchanged, settings):
-    store = Plain.store(tenant)
+def test_create_refuses_what_is_too_large_or_too_deep(store_of, tenant, unchanged, settings):
+    store = store_of(Plain, tenant)
     deep = 0
     for _ in range(64):
         deep = [deep]
@@ -135,11 +136,11 @@ def test_create_refuses_what_is_too_large_or_too_deep(db, backend, tenant, uncha
     unchanged()
 
 
-def test_the_largest_and_deepest_row_is_kept(db, backend, tenant):
+def test_the_largest_and_deepest_row_is_kept(store_of, tenant):
     deep = 0
     for _ in range(63):
         deep = [deep]
-    store = Plain.store(tenant)
+    store = store_of(Plain, tenant)
 
     row = store.create({"value": deep, "text": "x" * 200_000, "number": 1e308})
 
@@ -164,8 +165,8 @@ def test_the_largest_and_deepest_row_is_kept(db, backend, tenant):
     ],
     ids=lambda value: repr(value)[:20] if not isinstance(value, int) else f"int{value.bit_length()}",
 )
-def test_unusual_values_come_back(db, backend, tenant, value):
-    store = Plain.store(tenant)
+def test_unusual_values_come_back(store_of, tenant, value):
+    store = store_of(Plain, tenant)
 
     row = store.create({"value": value})
     changed = store.update(row.id, {"value": [value]})
@@ -197,14 +198,14 @@ def test_a_full_tenant_is_told_the_limit_and_nothing_changes(smalls, unchanged):
     unchanged()
 
 
-def test_each_tenant_and_entity_has_its_own_places(smalls, other_tenant, tenant):
+def test_each_tenant_and_entity_has_its_own_places(smalls, store_of, other_tenant, tenant):
     smalls.create_many([{}] * 5)
 
-    Small.store(other_tenant).create_many([{}] * 5)
-    Plain.store(tenant).create({})
+    store_of(Small, other_tenant).create_many([{}] * 5)
+    store_of(Plain, tenant).create({})
 
     assert (smalls.usage().used, smalls.usage().capacity, smalls.usage().remaining) == (5, 5, 0)
-    assert Small.store("empty").usage().used == 0
+    assert store_of(Small, "empty").usage().used == 0
 
 
 def test_deleting_frees_a_place_and_undeleting_takes_one(smalls):
@@ -221,18 +222,18 @@ def test_deleting_frees_a_place_and_undeleting_takes_one(smalls):
     assert [entry.op for entry in smalls.history(first.id)] == ["delete", "create"]
 
 
-def test_the_limit_may_depend_on_the_tenant(db, backend):
-    Plain.store("small-1").create_many([{}] * 2)
+def test_the_limit_may_depend_on_the_tenant(store_of):
+    store_of(Plain, "small-1").create_many([{}] * 2)
 
     with pytest.raises(QuotaExceeded, match="the limit is 2"):
-        Plain.store("small-1").create({})
-    assert Plain.store("acme").usage().capacity == 1_000_000
+        store_of(Plain, "small-1").create({})
+    assert store_of(Plain, "acme").usage().capacity == 1_000_000
 
 
 @pytest.mark.parametrize(("limit", "fits"), [(0, 0), (1, 1), (10**12, 3), (2**31 - 1, 3)])
-def test_limits_of_every_size(db, backend, tenant, monkeypatch, limit, fits):
+def test_limits_of_every_size(store_of, tenant, monkeypatch, limit, fits):
     monkeypatch.setattr(type(Small.entity), "capacity", lambda self, tenant: limit)
-    store = Small.store(tenant)
+    store = store_of(Small, tenant)
 
     for number in range(3):
         if number < fits:
@@ -279,6 +280,7 @@ def test_create_many_keeps_the_order(tasks):
     assert tasks.usage().used == 20
 
 
+@pytest.mark.local_only
 @pytest.mark.parametrize("count", [499, 500, 501, 1001])
 def test_create_many_takes_more_than_one_statement_holds(db, backend, tenant, count):
     store = Plain.store(tenant)
@@ -326,6 +328,7 @@ def test_create_many_is_all_or_nothing_when_the_places_do_not_suffice(smalls, un
     assert len(smalls.create_many([{}] * 2)) == 2
 
 
+@pytest.mark.local_only
 def test_create_many_over_many_statements_is_all_or_nothing(db, backend, tenant, unchanged, monkeypatch):
     monkeypatch.setattr(type(Plain.entity), "capacity", lambda self, tenant: 1100)
 
@@ -498,8 +501,8 @@ def test_a_version_that_the_row_is_not_at_is_a_conflict_however_large(tasks, unc
     unchanged()
 
 
-def test_a_patch_too_large_is_refused(db, backend, tenant, unchanged):
-    store = Plain.store(tenant)
+def test_a_patch_too_large_is_refused(store_of, tenant, unchanged):
+    store = store_of(Plain, tenant)
     row = store.create({"text": "x" * 200_000})
     unchanged(reset=True)
 
@@ -510,6 +513,7 @@ def test_a_patch_too_large_is_refused(db, backend, tenant, unchanged):
     unchanged()
 
 
+@pytest.mark.local_only
 def test_an_update_that_never_gets_through_gives_up_with_a_conflict(tasks, monkeypatch):
     row = tasks.create({"text": "a"})
     monkeypatch.setattr(store_module, "ATTEMPTS", 3)
@@ -521,6 +525,7 @@ def test_an_update_that_never_gets_through_gives_up_with_a_conflict(tasks, monke
     assert info.value.current_version == 1
 
 
+@pytest.mark.local_only
 def test_a_delete_and_an_undelete_that_never_get_through_give_up_too(tasks, monkeypatch):
     row, gone = tasks.create_many([{"text": "a"}, {"text": "b"}])
     tasks.delete(gone.id)
@@ -534,6 +539,7 @@ def test_a_delete_and_an_undelete_that_never_get_through_give_up_too(tasks, monk
         tasks.undelete(gone.id)
 
 
+@pytest.mark.local_only
 def test_a_write_that_loses_a_race_is_decided_anew(tasks, monkeypatch):
     """Between reading and writing someone else patches another field: both patches stay."""
     row = tasks.create({"text": "a"})
@@ -554,6 +560,7 @@ def test_a_write_that_loses_a_race_is_decided_anew(tasks, monkeypatch):
     assert [change.seen for change in calls] == [1, 1, 2]
 
 
+@pytest.mark.local_only
 def test_a_write_that_loses_a_race_with_a_version_is_a_conflict(tasks, monkeypatch):
     row = tasks.create({"text": "a"})
     rows = type(tasks._rows)
@@ -572,6 +579,7 @@ def test_a_write_that_loses_a_race_with_a_version_is_a_conflict(tasks, monkeypat
     assert info.value.current_version == 2
 
 
+@pytest.mark.local_only
 def test_a_row_deleted_while_it_is_written_is_not_found(tasks, monkeypatch):
     row = tasks.create({"text": "a"})
     rows = type(tasks._rows)
@@ -711,6 +719,7 @@ def test_a_row_can_go_and_come_back_many_times(tasks):
     assert tasks.usage().used == 1
 
 
+@pytest.mark.local_only
 def test_a_delete_that_reaches_its_version_in_between_still_deletes(tasks, monkeypatch):
     """At version 1 when the delete for version 2 looks, at 2 when it asks why: it must not say False."""
     row = tasks.create({"text": "a"})
@@ -728,6 +737,7 @@ def test_a_delete_that_reaches_its_version_in_between_still_deletes(tasks, monke
     assert tasks.delete(row.id, expected_version=2) is True
 
 
+@pytest.mark.local_only
 def test_an_undelete_that_another_one_beat_finds_the_row_live(tasks, monkeypatch):
     row = tasks.create({"text": "a"})
     tasks.delete(row.id)
@@ -834,6 +844,7 @@ def test_another_tenants_history_is_no_place_to_go_on_from(tasks, other_tenant):
 # --- inside a caller's block --------------------------------------------------------------------
 
 
+@pytest.mark.local_only
 def test_refusals_leave_the_callers_block_usable(tasks, smalls):
     smalls.create_many([{}] * 5)
     row = tasks.create({"text": "a"})
@@ -859,6 +870,7 @@ def test_refusals_leave_the_callers_block_usable(tasks, smalls):
     assert tasks.get(after.id) is not None
 
 
+@pytest.mark.local_only
 def test_a_write_belongs_to_the_callers_block(tasks):
     row = tasks.create({"text": "a"})
 
@@ -880,6 +892,7 @@ def test_a_write_belongs_to_the_callers_block(tasks):
 # --- who ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.local_only
 @pytest.mark.parametrize("op", ["create", "create_many", "update", "replace", "delete", "undelete"])
 def test_who_acts_the_call_before_the_store_before_the_block(db, backend, tenant, op):
     store = Task.store(tenant, actor="store", reason="store's", context={"store": 1})
@@ -937,11 +950,11 @@ def test_a_store_has_a_tenant(tenant):
     assert list(info.value.errors) == ["tenant"]
 
 
-def test_tenants_are_compared_exactly(db, backend):
+def test_tenants_are_compared_exactly(store_of):
     names = ["acme", "ACME", "acme.", "\u00e9", "e\u0301", "a%", "a_"]
     for name in names:
-        Task.store(name).create({"text": name})
+        store_of(Task, name).create({"text": name})
 
     for name in names:
-        assert [row.data.text for row in Task.store(name).query()] == [name]
-        assert Task.store(name).usage().used == 1
+        assert [row.data.text for row in store_of(Task, name).query()] == [name]
+        assert store_of(Task, name).usage().used == 1

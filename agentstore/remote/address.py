@@ -1,0 +1,81 @@
+"""Where a server is and who the client is to it: checked once, so that no later error shows a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import httpx
+
+from agentstore.remote.encoding import refuse
+
+__all__ = ["Address", "read_address"]
+
+_VISIBLE = re.compile(r"[!-~]([ -~]*[!-~])?", re.ASCII)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """``url`` ends with a slash and holds no credentials; ``headers`` and ``auth`` do."""
+
+    url: str
+    headers: dict[str, str] = field(repr=False)
+    auth: httpx.Auth | tuple[str, str] | None = field(repr=False)
+
+
+def read_address(
+    url: object,
+    token: object,
+    *,
+    scheme: str,
+    auth: httpx.Auth | tuple[str, str] | None,
+    headers: Mapping[str, str] | None,
+) -> Address:
+    """Return the address of a server's API and what identifies the client to it.
+
+    Raises:
+        ValidationFailed: the URL, the token or a header can't be used; its value is not repeated.
+    """
+    found = _parse(url)
+    if found.userinfo:
+        if auth is not None or token is not None:
+            refuse("url", "The address holds credentials beside the token or auth.", "Give one of them.")
+        auth = (found.username, found.password)
+    sent = {"User-Agent": "django-agentstore", **_headers(headers)}
+    if token is not None:
+        if auth is not None:
+            refuse("token", "There is a token and auth.", "Give one of them.")
+        sent["Authorization"] = f"{_visible(scheme, 'scheme')} {_visible(token, 'token')}"
+    bare = found.copy_with(userinfo=b"")
+    return Address(url=f"{str(bare).rstrip('/')}/", headers=sent, auth=auth)
+
+
+def _parse(url: object) -> httpx.URL:
+    hint = "Give the address at which agentstore.urls is included, as in https://host/api/."
+    try:
+        found = httpx.URL(url)  # type: ignore[arg-type]
+    except (httpx.InvalidURL, TypeError, UnicodeError):
+        refuse("url", "This is no address.", hint)
+    if found.scheme not in ("http", "https") or not found.host:
+        refuse("url", "The address has no http or https, or no host.", hint)
+    if found.query or found.fragment:
+        refuse("url", "The address has a query or a fragment.", hint)
+    return found
+
+
+def _headers(headers: Mapping[str, str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in (headers or {}).items():
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+            refuse("headers", "The name of a header holds what no name may hold.")
+        found[name] = _visible(value, f"headers.{name}")
+    return found
+
+
+def _visible(value: object, path: str) -> str:
+    """Return a header's text; an error does not repeat it, for it may be a secret."""
+    if not isinstance(value, str) or not _VISIBLE.fullmatch(value):
+        refuse(path, "Expected visible ASCII characters on one line.")
+    return value
