@@ -212,6 +212,18 @@ def test_with_too_many_tenants_their_names_are_typed_and_the_fullest_shown(admin
     assert len(rows_of(get(admin_client, url("list", tenant="tenant 1")))) == 2
 
 
+def test_with_too_many_tenants_of_the_access_class_too(admin_client, settings, monkeypatch):
+    monkeypatch.setattr("agentstore.strategies.admin.base.OFFERED", 0)
+    access(settings, OnlyAcme)
+    fill("acme", 1)
+    fill("globex", 1)
+
+    page = get(admin_client, url("list"))
+
+    assert "Acme & Sons (1 of 1,000)" in text_of(page)
+    assert "globex" not in page
+
+
 # --- export ----------------------------------------------------------------------------------------
 
 

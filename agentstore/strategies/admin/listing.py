@@ -29,11 +29,6 @@ class Wanted:
     origin: str
     search: str
 
-    @property
-    def all(self) -> bool:
-        """Whether nothing is filtered out."""
-        return not self.origin and not self.search
-
 
 def page_links(request: HttpRequest, page: Page[Any]) -> list[tuple[int, str]]:
     """Return the numbers of the pages to go to, with their addresses; 0 stands for a gap."""

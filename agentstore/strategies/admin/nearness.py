@@ -68,7 +68,8 @@ def alike(told: Explanation, row: StoredStrategy) -> list[str]:
 
 def _differ_in_ending(one: str, other: str) -> bool:
     shared = len(commonprefix([one, other]))
-    return shared >= max(LEAST, len(one) - ENDING, len(other) - ENDING)
+    ends = len(one) - shared, len(other) - shared
+    return shared >= max(LEAST, sum(ends)) and max(ends) <= ENDING
 
 
 def words_left_out(query: Query, told: Iterable[Explanation], most: int) -> list[tuple[str, str, int]]:

@@ -48,10 +48,10 @@ def size_text(text: str) -> str:
 def age_text(age: timedelta) -> str:
     """Return an age as tables write it: 12 d, 5 h, 3 min."""
     if age >= timedelta(days=1):
-        return _("%s d") % f"{age.days:,}"
+        return _("%s\u00a0d") % f"{age.days:,}"
     if age >= timedelta(hours=1):
-        return _("%d h") % (age // timedelta(hours=1))
-    return _("%d min") % max(0, age // timedelta(minutes=1))
+        return _("%d\u00a0h") % (age // timedelta(hours=1))
+    return _("%d\u00a0min") % max(0, age // timedelta(minutes=1))
 
 
 def age_tag(moment: datetime, at: datetime) -> SafeString:
