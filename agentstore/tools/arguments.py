@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentstore.core import errors, guards
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.codec import suggest
@@ -21,34 +23,26 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONObject:
     """Return the arguments of a call: an object with known keys of the right types, nothing missing.
 
-    An object that came as JSON text is parsed, once. With ``strict`` a null means "not given", since
-    there a model has to send every key.
+    An object or list that came as JSON text is parsed, once, wherever the schema wants one and no
+    text. With ``strict`` a null means "not given", since there a model has to send every key.
 
     Raises:
         ValidationFailed: something does not fit; ``errors`` has the path and what is expected.
     """
     given = _parsed(arguments, "arguments")
     if not isinstance(given, dict):
-        guards.refuse("arguments", f"Expected an object, found {type(given).__name__}.")
+        guards.refuse("arguments", f"Expected an object, found {_kind_of(given)}.")
     given = guards.to_json(given)
     properties, required = tool.input_schema["properties"], tool.input_schema["required"]
-    found = {key: _parsed(value, key) if key in tool.parsed else value for key, value in given.items()}
     if strict:
-        shaped = (tool.strict_schema or tool.input_schema)["properties"]
-        found = {
-            key: _reopened(_without_nulls(value), shaped.get(key, {}))
-            for key, value in found.items()
-            if value is not None
-        }
-    for key in found:
+        given = _without_nulls(given)
+    for key in given:
         if key not in properties:
             raise _refusal(tool, key, "There is no such argument.", suggest(key, properties))
     for key in required:
-        if key not in found:
+        if key not in given:
             raise _refusal(tool, key, "The argument is missing.", "")
-    for key, value in found.items():
-        _check_type(tool, key, value, properties[key])
-    return found
+    return {key: _checked(tool, key, value, properties[key], strict) for key, value in given.items()}
 
 
 def _refusal(tool: Tool, key: str, problem: str, hint: str) -> errors.ValidationFailed:
@@ -75,31 +69,61 @@ def _without_nulls(value: JSONValue) -> JSONValue:
     return value
 
 
-def _reopened(value: JSONValue, schema: JSONObject) -> JSONValue:
-    """Parse what the strict variant asked for as JSON text: the values of open objects."""
-    options = schema.get("anyOf", [schema])
+def _opened(value: JSONValue, schema: JSONObject, path: str, strict: bool) -> JSONValue:
+    """Return a value in which the objects and lists that came as JSON text are what they are."""
     if isinstance(value, str):
-        return _parsed(value, "arguments") if any(map(_is_open, options)) else value
-    for option in options:
-        if isinstance(value, dict) and "properties" in option:
-            known = option["properties"]
-            return {key: _reopened(item, known.get(key, {})) for key, item in value.items()}
-        if isinstance(value, list) and "items" in option:
-            return [_reopened(item, option["items"]) for item in value]
+        if not _wants_opened(schema, strict):
+            return value
+        parsed = _parsed(value, path)
+        return value if parsed is value else _opened(parsed, schema, path, strict)
+    if isinstance(value, dict):
+        known = _properties(schema)
+        return {
+            key: _opened(item, known[key], f"{path}.{key}", strict) if key in known else item
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        items: JSONObject = next((option["items"] for option in _options(schema) if "items" in option), {})
+        return [_opened(item, items, f"{path}.{number}", strict) for number, item in enumerate(value)]
     return value
 
 
-def _is_open(schema: JSONObject) -> bool:
-    return schema.get("type") == "object" and "properties" not in schema
+def _options(schema: JSONObject) -> Sequence[JSONObject]:
+    options: Sequence[JSONObject] = schema.get("anyOf") or (schema,)
+    return options
 
 
-def _check_type(tool: Tool, key: str, value: JSONValue, schema: JSONObject) -> None:
+def _properties(schema: JSONObject) -> JSONObject:
+    """Return the properties of an object's schema, of all its options together."""
+    found: JSONObject = {}
+    for option in _options(schema):
+        found |= option.get("properties", {})
+    return found
+
+
+def _wants_opened(schema: JSONObject, strict: bool) -> bool:
+    """Tell whether JSON text stands for what it holds: where no text is allowed.
+
+    The strict variant asks for open objects as text, so there also where a text is allowed.
+    """
+    options = _options(schema)
+    kinds = {option.get("type") for option in options}
+    if "string" in kinds:
+        return strict and any("properties" not in o for o in options if o.get("type") == "object")
+    return not kinds.isdisjoint(("object", "array"))
+
+
+def _checked(tool: Tool, key: str, value: JSONValue, schema: JSONObject, strict: bool) -> JSONValue:
+    """Return one argument, opened and of its type; what is inside of an object is the store's to check."""
+    value = _opened(value, schema, key, strict)
     kind = schema.get("type", "")
-    if kind not in _KINDS:
-        return
-    fits = isinstance(value, _KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
-    if not fits:
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)  # to JSON Schema, 3.0 is an integer
+    if kind in _KINDS and (
+        not isinstance(value, _KINDS[kind]) or isinstance(value, bool) != (kind == "boolean")
+    ):
         raise _refusal(tool, key, f"Expected {kind}, found {_kind_of(value)}.", "")
+    return value
 
 
 def _kind_of(value: JSONValue) -> str:

@@ -191,7 +191,7 @@ def _query(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: str
             ["rows", "next_cursor"],
         ),
         handler=handle,
-        parsed=("filter",),
+        declared=("filter",),
         read_only=True,
         idempotent=True,
     )
@@ -227,7 +227,7 @@ def _create(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: st
         input_schema=object_schema({"data": schemas.data}, ["data"]),
         output_schema=object_schema({"row": row_schema()}, ["row"]),
         handler=handle,
-        parsed=("data",),
+        declared=("data",),
     )
 
 
@@ -271,7 +271,7 @@ def _update(store: EntityStore[Any], schemas: EntitySchemas, name: str, text: st
             {"row": row_schema(), "changed": {"type": "boolean"}}, ["row", "changed"]
         ),
         handler=handle,
-        parsed=("set",),
+        declared=("set",),
         destructive=True,
         idempotent=True,
     )

@@ -93,7 +93,7 @@ def _act(act: str, sample: Tool, by_entity: dict[str, dict[str, Tool]], entity: 
     """Return the generic form of one act; what depends on the entity is an open object in it."""
     properties: JSONObject = {"entity": entity}
     for key, schema in sample.input_schema["properties"].items():
-        properties[key] = schema if key not in sample.parsed else _OPEN
+        properties[key] = schema if key not in sample.declared else _OPEN
     if "order_by" in properties:
         properties["order_by"] = {"type": "string", "description": "A field, or -field for descending order."}
     if act == "update":
@@ -112,7 +112,7 @@ def _act(act: str, sample: Tool, by_entity: dict[str, dict[str, Tool]], entity: 
         input_schema=object_schema(properties, ["entity", *sample.input_schema["required"]]),
         output_schema=output,
         handler=partial(_run, by_entity, act),
-        parsed=sample.parsed,
+        declared=sample.declared,
         read_only=sample.read_only,
         destructive=sample.destructive,
         idempotent=sample.idempotent,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agentstore.core import guards
-from agentstore.core.values import JSONObject, JSONValue
-from agentstore.tools.jsonschema import strict_variant, without_additional
+from agentstore.core.values import JSONObject
+from agentstore.tools.variants import gemini_variant, strict_variant
 
 __all__ = ["DIALECTS", "Tool", "render"]
 
@@ -19,7 +19,7 @@ class Tool:
     """A tool: what a model reads of it, and the function that carries it out.
 
     ``handler`` takes the checked arguments and a call id (or None), and returns a JSON object.
-    ``parsed`` names the arguments that may come as JSON text.
+    ``declared`` names the arguments whose schema comes from an entity's declaration.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Tool:
     output_schema: JSONObject
     handler: Callable[[JSONObject, str | None], JSONObject]
     strict_schema: JSONObject = field(default_factory=dict)
-    parsed: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -65,8 +65,7 @@ def _anthropic(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
 
 
 def _gemini(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
-    parameters: JSONValue = without_additional(schema)
-    return {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return {"name": tool.name, "description": tool.description, "parameters": gemini_variant(schema)}
 
 
 def _mcp(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:

@@ -1,0 +1,204 @@
+"""Definitions of an entity with every shape that a schema can have, and arguments that follow them."""
+
+import json
+
+import pytest
+from anthropic.types import ToolParam
+from django.test.utils import isolate_apps
+from google.genai.types import FunctionDeclaration
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp.types import Tool as McpTool
+from openai.types.chat import ChatCompletionFunctionToolParam
+from openai.types.responses import FunctionToolParam
+from pydantic import TypeAdapter
+
+from agentstore.core.errors import ValidationFailed
+from agentstore.entities import EntityModel
+from agentstore.entities.reading import codec_of
+from agentstore.tools import toolset
+from agentstore.tools.arguments import check_arguments
+from agentstore.tools.spec import DIALECTS
+from tests.tools.checker import problems
+from tests.tools.shapes import FULL, Shapes
+
+TYPES = {
+    "openai": FunctionToolParam,
+    "openai_chat": ChatCompletionFunctionToolParam,
+    "anthropic": ToolParam,
+    "gemini": FunctionDeclaration,
+    "mcp": McpTool,
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    with isolate_apps("tests.testapp"):
+
+        class Shape(EntityModel):
+            """Rows of every shape."""
+
+            Schema = Shapes
+
+            class Entity:
+                name = "shapes"
+                indexes = ["colour", "day", "at", "share", "type"]
+
+            class Meta:
+                app_label = "testapp"
+
+    return Shape
+
+
+@pytest.fixture
+def make(model, tenant):
+    def build(**options):
+        return toolset(tenant, entities=[model], **options)
+
+    return build
+
+
+def tool_named(tools, name):
+    return next(tool for tool in tools if tool.name == name)
+
+
+def parts(definition):
+    function = definition.get("function", definition)
+    schemas = ("parameters", "input_schema", "inputSchema")
+    return function["name"], next(function[key] for key in schemas if key in function)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_shape_keeps_the_vendors_rules(make, dialect, generic, strict):
+    for definition in make(strict=strict, generic=generic).definitions(dialect):
+        name, schema = parts(definition)
+        assert problems(name, schema, strict=strict, dialect=dialect) == []
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_vendors_own_types_take_every_shape(make, dialect, strict):
+    adapter = TypeAdapter(TYPES[dialect])
+
+    for definition in make(strict=strict).definitions(dialect):
+        adapter.validate_python(definition)
+
+
+def test_the_schema_takes_what_the_store_takes(make, model):
+    schema = tool_named(make(), "shapes_create").input_schema
+    encoded = codec_of(model).encode(FULL, max_bytes=100_000, max_depth=20)[1].value
+
+    for data in (FULL, encoded, {"text": "a"}):
+        assert [error.message for error in Draft202012Validator(schema).iter_errors({"data": data})] == []
+
+
+def test_a_field_that_is_named_like_a_keyword_stays(make):
+    for dialect in DIALECTS:
+        definition = make().definitions(dialect)[2]
+        properties = parts(definition)[1]["properties"]["data"]["properties"]
+        assert {"additionalProperties", "type", "properties"} <= properties.keys()
+
+
+def test_what_a_variant_can_not_say_stands_in_its_descriptions(make):
+    strict = parts(make(strict=True).definitions("openai")[2])[1]["properties"]["data"]["properties"]
+    gemini = parts(make().definitions("gemini")[2])[1]["properties"]["data"]["properties"]
+
+    assert strict["text"] == {
+        "type": "string", "description": "A word. (pattern ^[a-z], minLength 1, maxLength 5)",
+    }  # fmt: skip
+    assert strict["day"]["anyOf"][0] == {"type": "string", "format": "date"}
+    assert gemini["level"] == {"type": "integer", "description": "How loud. (enum 1, 2)"}
+    assert gemini["day"] == {"type": "string", "description": "(format date)", "nullable": True}
+    assert gemini["counts"] == {"type": "string", "description": "An object. As JSON text."}
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checked(make):
+    """Check the data of a create as a call does."""
+
+    def check(data, *, strict=False):
+        tools = make(strict=strict)
+        return check_arguments(tool_named(tools, "shapes_create"), {"data": data}, strict=strict)["data"]
+
+    return check
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+def test_arguments_that_fit_come_through_as_they_are(checked, strict):
+    given = {key: value for key, value in FULL.items() if value is not None}
+    given["node"] = {"size": 2, "parent": {"size": 4}}
+
+    assert checked(given, strict=strict) == given
+
+
+@pytest.mark.parametrize(
+    "key", ["node", "nodes", "pets", "counts", "by_name", "pair", "words", "table", "things", "odd", "odds"]
+)
+def test_an_object_or_list_inside_may_come_as_json_text(checked, key):
+    assert checked({"text": "a", key: json.dumps(FULL[key])}) == {"text": "a", key: FULL[key]}
+
+
+def test_json_text_inside_of_json_text_is_parsed_too(checked):
+    nodes = [json.dumps({"size": 2, "parent": json.dumps({"size": 4})})]
+
+    assert checked({"nodes": json.dumps(nodes)}) == {"nodes": [{"size": 2, "parent": {"size": 4}}]}
+
+
+@pytest.mark.parametrize("key", ["text", "type", "union", "anything", "amount"])
+@pytest.mark.parametrize("text", ['{"a": 1}', "[1]", "{"])
+def test_where_a_text_is_allowed_it_stays_one(checked, key, text):
+    assert checked({key: text}) == {key: text}
+
+
+def test_text_is_not_parsed_twice(checked):
+    twice = json.dumps(json.dumps({"size": 2}))
+
+    assert checked({"node": twice}) == {"node": twice}
+
+
+@pytest.mark.parametrize("key", ["counts", "by_name", "anything", "odd"])
+def test_in_the_strict_variant_open_objects_come_as_text(checked, key):
+    assert checked({key: json.dumps(FULL[key])}, strict=True) == {key: FULL[key]}
+
+
+def test_broken_json_text_is_told_with_its_path(checked):
+    with pytest.raises(ValidationFailed) as caught:
+        checked({"nodes": [{"size": 2}, '{"size": ']})
+
+    assert list(caught.value.errors) == ["data.nodes.1"]
+
+
+def test_in_the_strict_variant_nulls_are_left_out_at_every_depth(checked):
+    given = dict.fromkeys(FULL) | {"text": "a", "nodes": [{"size": 2, "parent": None}]}
+
+    assert checked(given, strict=True) == {"text": "a", "nodes": [{"size": 2}]}
+
+
+@pytest.mark.parametrize("number", [3, 3.0])
+def test_a_whole_number_is_an_integer(make, number):
+    arguments = check_arguments(tool_named(make(), "shapes_query"), {"limit": number}, strict=False)
+
+    assert arguments == {"limit": 3} and type(arguments["limit"]) is int
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"limit": 3.5}, "Expected integer, found number."),
+        ({"limit": "3"}, "Expected integer, found string."),
+        ({"limit": None}, "Expected integer, found null."),
+        ({"filter": "[]"}, "Expected object, found array."),
+        ({"filter": 1}, "Expected object, found integer."),
+        ({"cursor": True}, "Expected string, found boolean."),
+    ],
+    ids=str,
+)
+def test_a_wrong_type_says_what_is_expected(make, arguments, problem):
+    with pytest.raises(ValidationFailed) as caught:
+        check_arguments(tool_named(make(), "shapes_query"), arguments, strict=False)
+
+    assert list(caught.value.errors.values()) == [[problem]]
