@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError, connections
+from django.db import Error, InterfaceError, OperationalError, connections, transaction
 
 from agentstore.conf import settings
 from agentstore.core.errors import StorageFailed
 
-__all__ = ["single_statements", "translate_errors"]
+__all__ = ["atomic", "single_statements", "translate_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,14 +29,26 @@ def translate_errors(operation: Callable[P, R]) -> Callable[P, R]:
         try:
             return operation(*args, **kwargs)
         except Error as error:
-            logger.exception("agentstore: %s failed in the database", operation.__name__)
-            retryable = isinstance(error, OperationalError | InterfaceError)
-            hint = "Try again later." if retryable else "The cause is in the server's log."
-            raise StorageFailed(
-                "The database did not carry out the operation.", hint=hint, retryable=retryable
-            ) from error
+            raise _failed(operation.__name__, error) from error
 
     return guarded
+
+
+@contextmanager
+def atomic(alias: str) -> Iterator[None]:
+    """Do what Django's ``atomic`` does; no connection, or a commit that fails, is ``StorageFailed``."""
+    try:
+        with transaction.atomic(alias):
+            yield
+    except Error as error:
+        raise _failed("a transaction", error) from error
+
+
+def _failed(what: str, error: Error) -> StorageFailed:
+    logger.error("agentstore: %s failed in the database", what, exc_info=error)
+    retryable = isinstance(error, OperationalError | InterfaceError)
+    hint = "Try again later." if retryable else "The cause is in the server's log."
+    return StorageFailed("The database did not carry out the operation.", hint=hint, retryable=retryable)
 
 
 def single_statements(alias: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from django.db import DatabaseError, transaction
+from django.db import Error, transaction
 from django.db.models import F
 
 from agentstore.core.values import new_id, now
@@ -28,7 +28,7 @@ def report(alias: str, tenant: str, incident: Report) -> None:
     try:
         with transaction.atomic(alias):
             _count(alias, tenant, incident)
-    except DatabaseError:
+    except Error:
         logger.exception("strategies: an incident could not be counted")
 
 
@@ -36,9 +36,11 @@ def _count(alias: str, tenant: str, incident: Report) -> None:
     at, key = now(), incident.id[:64]
     rows = Incident._base_manager.using(alias)
     same = rows.filter(tenant=tenant, op=incident.op, strategy_id=key)
-    if not same.update(count=F("count") + 1, last_at=at, error=incident.error):
+    news = {"count": F("count") + 1, "last_at": at, "error": incident.error}
+    if not same.update(**news):
         first = Incident(
-            id=new_id(), tenant=tenant, op=incident.op, strategy_id=key, error=incident.error, count=1,
+            id=new_id(), tenant=tenant, op=incident.op, strategy_id=key, error=incident.error, count=0,
             first_at=at, last_at=at,
         )  # fmt: skip
         rows.bulk_create([first], ignore_conflicts=True)
+        same.update(**news)

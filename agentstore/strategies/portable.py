@@ -6,9 +6,9 @@ nobody deadlocks. What to write is decided by the rules beside; nothing is decid
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -25,8 +25,12 @@ from agentstore.strategies.values import StoredStrategy
 
 __all__ = ["COUNTER", "Light", "PortableStrategies", "RawStrategy"]
 
+T = TypeVar("T")
+
 #: The counter's name; no entity can have it.
 COUNTER = "@strategies"
+#: How many rows one statement names: databases limit the parameters of a statement.
+AT_ONCE = 500
 
 
 class RawStrategy(NamedTuple):
@@ -55,6 +59,12 @@ class Light(NamedTuple):
     confidence: float
     ts: datetime
     term_count: int
+
+    @classmethod
+    def of(cls, pk: UUID, id: str, confidence: Any, ts: datetime, term_count: Any) -> Light:
+        """Return these values; SQLite lets a hand write what is no number, and that counts as 0."""
+        sure = confidence if isinstance(confidence, int | float) else 0
+        return cls(pk, id, float(sure), ts, term_count if isinstance(term_count, int) else 0)
 
 
 def values_of(row: StoredStrategy) -> dict[str, Any]:
@@ -100,7 +110,8 @@ class PortableStrategies:
     @translate_errors
     def by_ids(self, ids: Collection[str]) -> list[RawStrategy]:
         """Return the strategies of these ids."""
-        return self._raw(self.rows().filter(strategy_id__in=ids))
+        parts = (self._raw(self.rows().filter(strategy_id__in=some)) for some in _in_parts([*ids]))
+        return [raw for part in parts for raw in part]
 
     @translate_errors
     def all(self) -> list[RawStrategy]:
@@ -108,12 +119,13 @@ class PortableStrategies:
         return self._raw(self.rows())
 
     def _raw(self, rows: models.QuerySet[Strategy]) -> list[RawStrategy]:
-        return [RawStrategy._make(row) for row in rows.values_list(*RawStrategy._fields)]
+        found = map(RawStrategy._make, rows.values_list(*_with_time(RawStrategy._fields)))
+        return [raw._replace(ts=_read_time(raw.ts)) for raw in found]
 
     @translate_errors
     def light(self) -> list[Light]:
         """Return what the order of every strategy depends on."""
-        return [Light._make(row) for row in self.rows().values_list("pk", *LIGHT)]
+        return list(_lights(self.rows()))
 
     @translate_errors
     def has(self, dedup_key: str) -> bool:
@@ -137,6 +149,13 @@ class PortableStrategies:
         return self._counter().values_list("used", flat=True).get()
 
     @translate_errors
+    def recount(self) -> int:
+        """Count the rows, correct the counter that ``lock`` has taken, and return it."""
+        used = self.rows().count()
+        self._counter().update(used=used)
+        return used
+
+    @translate_errors
     def look(self, new: StoredStrategy, *, over: int, now: datetime) -> tuple[list[RawStrategy], list[Light]]:
         """Return the rows with the new one's content or id, and the ``over`` lowest-ranked rows.
 
@@ -146,9 +165,7 @@ class PortableStrategies:
         if over <= 0:
             return same, []
         ordered = self.rows().filter(ts__lte=now).order_by("rank", "-term_count", "ts", "-strategy_id")
-        lowest = list(ordered.values_list("pk", *LIGHT)[:over])
-        ahead = list(self.rows().filter(ts__gt=now).values_list("pk", *LIGHT))
-        return same, [Light._make(row) for row in lowest + ahead]
+        return same, [*_lights(ordered[:over]), *_lights(self.rows().filter(ts__gt=now))]
 
     @translate_errors
     def apply(self, row: StoredStrategy | None, *, pk: UUID | None, gone: Collection[UUID]) -> None:
@@ -165,9 +182,8 @@ class PortableStrategies:
     @translate_errors
     def remove(self, pks: Collection[UUID], *, moves: int | None = None) -> int:
         """Delete rows and move the counter (by as many, unless told); return how many went."""
-        count = 0
-        if pks:
-            count, _ = self.rows().filter(pk__in=list(pks)).delete()
+        parts = _in_parts([*pks])
+        count = sum(self.rows().filter(pk__in=some).delete()[0] for some in parts)
         change = -count if moves is None else moves
         if change:
             # Fixtures and hand-written SQL bypass the counter, so it may be too low already.
@@ -181,7 +197,48 @@ class PortableStrategies:
             self.rows().filter(pk=pk).update(**values_of(row))
 
 
-LIGHT = ("strategy_id", "confidence", "ts", "term_count")
+LIGHT = ("pk", "strategy_id", "confidence", "ts", "term_count")
+
+
+def _lights(rows: models.QuerySet[Strategy]) -> Iterator[Light]:
+    for pk, id, confidence, ts, term_count in rows.values_list(*_with_time(LIGHT)):
+        yield Light.of(pk, id, confidence, _read_time(ts), term_count)
+
+
+def _with_time(names: Sequence[str]) -> list[Any]:
+    """Return columns to read, ``ts`` in a form that one spoiled by hand can't break."""
+    return [StoredTime() if name == "ts" else name for name in names]
+
+
+def _read_time(stored: object) -> datetime:
+    """Return a time as ``StoredTime`` reads it; one that is none counts as the oldest."""
+    if isinstance(stored, datetime):
+        return stored
+    try:
+        moment = datetime.fromisoformat(str(stored))
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return ranking.EPOCH
+
+
+def _in_parts(values: list[T]) -> list[list[T]]:
+    return [values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE)]
+
+
+class StoredTime(models.Func):
+    """The column ``ts``, within the years that Python knows; on SQLite its text, whatever that is."""
+
+    template = "CAST(%(expressions)s AS TEXT)"  # else the driver would read it, by the column's type
+
+    def __init__(self) -> None:
+        super().__init__(F("ts"), output_field=models.TextField())
+
+    def as_postgresql(self, compiler: Any, connection: Any, **kwargs: Any) -> Any:
+        return self.as_sql(compiler, connection, template=TIME.format("%(expressions)s"), **kwargs)
+
+
+#: PostgreSQL's times reach from before year 1 to "infinity"; those of Python do not.
+TIME = "least(greatest({}, '0001-01-02 00:00:00+00'), '9999-12-30 00:00:00+00')"
 
 
 class HasTerms(models.Func):

@@ -17,7 +17,14 @@ from django.db import connections
 from agentstore.core.guards import dump_json
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
-from agentstore.strategies.portable import COUNTER, Light, PortableStrategies, RawStrategy, values_of
+from agentstore.strategies.portable import (
+    COUNTER,
+    TIME,
+    Light,
+    PortableStrategies,
+    RawStrategy,
+    values_of,
+)
 from agentstore.strategies.values import StoredStrategy
 
 __all__ = ["PostgresStrategies"]
@@ -29,13 +36,14 @@ ON CONFLICT (tenant, entity) DO UPDATE SET used = u.used
 RETURNING u.used
 """
 
-_LIGHT = """
-  SELECT false, id, strategy_id, NULL, NULL, confidence, ts, NULL, NULL, NULL, NULL, term_count, NULL, NULL
+_TS = TIME.format("ts")
+_LIGHT = f"""
+  SELECT false, id, strategy_id, NULL, NULL, confidence, {_TS}, NULL, NULL, NULL, NULL, term_count, NULL, NULL
   FROM agentstore_strategy WHERE tenant = %(tenant)s::text
-"""
+"""  # noqa: S608 - the part is a constant
 
 LOOK = f"""
-(SELECT true, id, strategy_id, problem, strategy, confidence, ts, teacher_model, signature, origin,
+(SELECT true, id, strategy_id, problem, strategy, confidence, {_TS}, teacher_model, signature, origin,
    terms::text, term_count, dedup_key, tokenizer_version
  FROM agentstore_strategy
  WHERE tenant = %(tenant)s::text AND (dedup_key = %(key)s::text OR strategy_id = %(id)s::text))
@@ -89,7 +97,7 @@ class PostgresStrategies(PortableStrategies):
                 if whole:
                     same.append(raw._replace(terms=json.loads(raw.terms)))
                 else:
-                    lowest.append(Light(raw.id, raw.strategy_id, raw.confidence, raw.ts, raw.term_count))
+                    lowest.append(Light.of(raw.id, raw.strategy_id, raw.confidence, raw.ts, raw.term_count))
         return same, lowest
 
     @translate_errors

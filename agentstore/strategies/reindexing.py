@@ -11,7 +11,7 @@ from agentstore.core.values import now
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import PortableStrategies, RawStrategy
 from agentstore.strategies.ranking import in_order
-from agentstore.strategies.store import read_row
+from agentstore.strategies.rows import read_row
 from agentstore.strategies.terms import TOKENIZER_VERSION
 from agentstore.strategies.values import StoredStrategy
 

@@ -7,18 +7,17 @@ store in memory; this class fetches what they need and persists what they decide
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from typing import ParamSpec, TypeAlias, TypeVar
-from uuid import UUID
 
 from django.db import connections, router, transaction
 
 from agentstore.conf import settings
 from agentstore.core import aio, errors, guards
 from agentstore.core.context import checked, current
-from agentstore.core.storage import single_statements
+from agentstore.core.storage import atomic, single_statements
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import Usage, now
 from agentstore.signals import strategy_changed
@@ -28,7 +27,8 @@ from agentstore.strategies.methods import Rows, StrategyMethods
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
 from agentstore.strategies.postgres import PostgresStrategies
-from agentstore.strategies.terms import TOKENIZER_VERSION, analyse_query, count_terms, dedup_key, terms
+from agentstore.strategies.rows import if_same, lowest_of, merged_from, order_of, read_row
+from agentstore.strategies.terms import analyse_query, dedup_key
 from agentstore.strategies.values import (
     Explanation,
     FindResult,
@@ -48,29 +48,6 @@ Lights: TypeAlias = list[Light]
 Ids: TypeAlias = list[str]
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def read_row(raw: RawStrategy) -> StoredStrategy:
-    """Return a stored row as the rules see it; one of an older tokenizer is tokenised anew.
-
-    Raises:
-        ValueError: the row has not the shape of a strategy.
-    """
-    issue = entry.shape_issue({**raw._asdict(), "id": raw.strategy_id})
-    if issue is not None:
-        raise ValueError(issue)
-    fresh = raw.tokenizer_version == TOKENIZER_VERSION and isinstance(raw.terms, list)
-    own = {name: getattr(raw, name) for name in ("problem", "strategy", "confidence", "ts")}
-    return StoredStrategy(
-        **own,
-        id=raw.strategy_id,
-        teacher_model=raw.teacher_model,
-        signature=raw.signature,
-        origin="seeded" if raw.origin == "seeded" else "earned",
-        terms=frozenset(raw.terms) if fresh else terms(raw.problem),
-        term_count=raw.term_count if fresh else count_terms(raw.problem),
-        dedup_key=raw.dedup_key if fresh else dedup_key(raw.problem, raw.strategy),
-    )
 
 
 class StrategyStore(StrategyMethods):
@@ -140,10 +117,10 @@ class StrategyStore(StrategyMethods):
             budget=entry.INJECTION_BUDGET_BYTES,
         )
 
-    def _savepoint(self) -> transaction.Atomic | nullcontext[None]:
+    def _savepoint(self) -> AbstractContextManager[None]:
         """Guard a caller's transaction against an error inside; without one there is nothing to guard."""
         inside = connections[self.alias].in_atomic_block
-        return transaction.atomic(self.alias) if inside else nullcontext()
+        return atomic(self.alias) if inside else nullcontext()
 
     def _readable(self, raws: list[RawStrategy]) -> list[StoredStrategy]:
         """Return the rows that have a strategy's shape; the others stay stored, and are reported."""
@@ -216,7 +193,7 @@ class StrategyStore(StrategyMethods):
         }
         new = merging.derive(entry.validate_for_write(entry.complete(fields, now=at), now=at))
         try:
-            with transaction.atomic(self.alias):
+            with atomic(self.alias):
                 saved = self._save(new, capacity, at)
         except errors.StorageFailed as error:
             self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=new.id))
@@ -228,17 +205,19 @@ class StrategyStore(StrategyMethods):
     def _save(self, new: StoredStrategy, capacity: int, at: datetime) -> SaveResult:
         rows = self._rows
         over = rows.lock() + 1 - capacity
+        if over > 1:  # the cap was lowered, or rows went behind the counter's back: too many would go
+            over = rows.recount() + 1 - capacity
         raws, lowest = rows.look(new, over=over, now=at)
         # A merge adds no row, so it has one row less over the cap.
-        same = next((raw for raw in raws if raw.dedup_key == new.dedup_key), None)
         other = next((raw for raw in raws if raw.strategy_id == new.id), None)
+        same = next((raw for raw in raws if raw.dedup_key == new.dedup_key), None) or if_same(other, new)
         row = merging.admit(
             new,
-            same_content=None if same is None else _merged_from(same),
-            same_id=None if other is None else _merged_from(other),
+            same_content=None if same is None else merged_from(same, new.id),
+            same_id=None if other is None else merged_from(other, new.id),
         )
         pk = None if same is None else same.id
-        gone = _lowest(row, pk, lowest, over if same is None else over - 1, at)
+        gone = lowest_of(row, pk, lowest, over if same is None else over - 1, at)
         gone_pks = [key for key, _ in gone if key is not None]
         kept = all(name != row.id for _, name in gone)
         rows.apply(row if kept else None, pk=pk, gone=gone_pks)
@@ -248,7 +227,7 @@ class StrategyStore(StrategyMethods):
         cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()
         if dry_run:
             return self._shown(self._over(cap, at), at)
-        with transaction.atomic(self.alias):
+        with atomic(self.alias):
             self._rows.lock()
             gone = self._over(cap, at)
             shown = self._shown(gone, at)
@@ -257,7 +236,7 @@ class StrategyStore(StrategyMethods):
         return shown
 
     def _over(self, cap: int, at: datetime) -> Lights:
-        ordered = sorted(self._rows.light(), key=partial(_order, now=at))
+        ordered = sorted(self._rows.light(), key=partial(order_of, now=at))
         return ordered[cap:]
 
     def _shown(self, lights: Lights, at: datetime) -> Rows:
@@ -267,7 +246,7 @@ class StrategyStore(StrategyMethods):
     def delete(self, id: str) -> bool:
         if not isinstance(id, str) or not entry.STRATEGY_ID_RE.fullmatch(id):
             return False
-        with transaction.atomic(self.alias):
+        with atomic(self.alias):
             self._rows.lock()
             found = self._rows.by_ids([id])
             done = bool(found) and bool(self._rows.remove([found[0].id]))
@@ -277,7 +256,7 @@ class StrategyStore(StrategyMethods):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        with transaction.atomic(self.alias):
+        with atomic(self.alias):
             self._rows.lock()
             yield
 
@@ -310,35 +289,5 @@ class StrategyStore(StrategyMethods):
             transaction.on_commit(send, using=self.alias)
 
 
-def _merged_from(raw: RawStrategy) -> StoredStrategy:
-    """Return a stored row to merge with; one spoiled by hand keeps its id and loses the rest."""
-    try:
-        return read_row(raw)
-    except ValueError:
-        nothing = datetime.min.replace(tzinfo=ranking.EPOCH.tzinfo)
-        return StoredStrategy(
-            id=raw.strategy_id, problem=raw.problem, strategy=raw.strategy, confidence=0.0, ts=nothing,
-            teacher_model=None, signature=None, origin="earned", terms=frozenset(), term_count=0,
-            dedup_key=raw.dedup_key,
-        )  # fmt: skip
-
-
-def _order(light: Light, *, now: datetime) -> ranking.Key:
-    ts = ranking.clamp(light.ts, now)
-    return ranking.key_of(light.confidence, ts, light.term_count, light.id)
-
-
-def _lowest(
-    row: StoredStrategy, pk: UUID | None, lowest: list[Light], over: int, at: datetime
-) -> list[tuple[UUID | None, str]]:
-    """Return the ``over`` last of the candidates and the row itself, best first."""
-    if over <= 0:
-        return []
-    own = (ranking.order_key(row, at), pk, row.id)
-    others = [(_order(light, now=at), light.pk, light.id) for light in lowest if light.pk != pk]
-    ordered = sorted([own, *others], key=lambda item: item[0])
-    return [(key, name) for _, key, name in ordered[-over:]]
-
-
 def _show(raw: RawStrategy, tenant: str, at: datetime) -> StrategyRow:
-    return matching.show(_merged_from(raw), tenant=tenant, now=at)
+    return matching.show(merged_from(raw, raw.strategy_id), tenant=tenant, now=at)
