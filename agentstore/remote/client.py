@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import time
+from asyncio import sleep as async_sleep
 from collections.abc import Mapping
+from time import sleep
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -182,7 +182,7 @@ class EntityClient(_Client[httpx.Client]):
                 if pause is None:
                     return answer
                 doubtful, wait = doubtful or answer.status != 429, pause
-            time.sleep(wait)
+            sleep(wait)
         raise AssertionError("unreachable")  # pragma: no cover
 
     def close(self) -> None:
@@ -279,7 +279,7 @@ class AsyncEntityClient(_Client[httpx.AsyncClient]):
                 if pause is None:
                     return answer
                 doubtful, wait = doubtful or answer.status != 429, pause
-            await asyncio.sleep(wait)
+            await async_sleep(wait)
         raise AssertionError("unreachable")  # pragma: no cover
 
     async def aclose(self) -> None:

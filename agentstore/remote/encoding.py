@@ -6,6 +6,7 @@ The rules of the data itself (the schema, sizes, NUL characters) are the server'
 from __future__ import annotations
 
 import enum
+import hashlib
 import json
 import math
 import re
@@ -165,7 +166,7 @@ def check_name(value: object) -> str:
 
 
 def check_key(key: object) -> str:
-    """Return an idempotency key as its header carries it: as it is where it is plain.
+    """Return an idempotency key as its header carries it: as it is where it is plain ASCII.
 
     Raises:
         ValidationFailed: it is no text, empty, or longer than 255 characters.
@@ -175,7 +176,8 @@ def check_key(key: object) -> str:
         refuse("idempotency_key", "The key holds a NUL character." if text else "The key is empty.")
     if len(text) > 255:
         refuse("idempotency_key", f"The key has {len(text):,} characters; the limit is 255.")
-    return quote(text, safe=_VISIBLE)
+    encoded = quote(text, safe=_VISIBLE)
+    return encoded if len(encoded) <= 255 else f"sha256.{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def check_version(version: object, name: str) -> int | None:

@@ -13,7 +13,7 @@ BACKENDS = ["auto", "portable"] if connection.vendor == "postgresql" else ["port
 
 
 #: The modules whose tests say what any store does; they run over REST as well, unless ``local_only``.
-OVER_REST = ("test_store",)
+OVER_REST = ("test_audit", "test_conditions", "test_idempotency", "test_reading", "test_store")
 
 
 def pytest_generate_tests(metafunc):

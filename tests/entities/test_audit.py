@@ -82,6 +82,7 @@ def test_refusals_and_writes_without_effect_leave_none(tasks):
     assert AuditEntry.objects.count() == 1
 
 
+@pytest.mark.local_only
 @pytest.mark.parametrize("op", ["create", "create_many", "update", "replace", "delete", "undelete"])
 def test_a_write_whose_audit_fails_did_not_happen(tasks, monkeypatch, op, settings):
     """Row, counter and audit are one: a taken audit id is an error of the database."""
@@ -142,6 +143,7 @@ def test_the_history_of_a_deleted_row_can_be_read(tasks):
     assert [entry.op for entry in tasks.history(row.id)] == ["delete", "create"]
 
 
+@pytest.mark.local_only
 def test_every_50th_version_keeps_the_full_row(db, backend, tenant):
     store = Small.store(tenant)
     row = store.create({})
@@ -155,6 +157,7 @@ def test_every_50th_version_keeps_the_full_row(db, backend, tenant):
         assert (found.version, found.data, found.updated_at) == (version, then.data, then.updated_at)
 
 
+@pytest.mark.local_only
 def test_rebuilding_reads_no_more_than_fifty_entries(db, backend, tenant, monkeypatch):
     store = Small.store(tenant)
     row = store.create({})
@@ -194,6 +197,7 @@ def test_a_version_that_never_was_is_none(tasks, version):
     assert tasks.get(row.id, version=version) is None
 
 
+@pytest.mark.local_only
 def test_a_version_whose_audit_is_gone_is_none(tasks):
     row = tasks.create({"text": "a"})
     for number in range(1, 60):
@@ -254,6 +258,7 @@ STEPS: st.SearchStrategy = st.one_of(
 )
 
 
+@pytest.mark.local_only
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=FIELDS, steps=st.lists(STEPS, min_size=1, max_size=12), before=st.sampled_from([0, 0, 46]))
 def test_every_version_can_be_had_as_it_was(db, backend, tenant, first, steps, before):

@@ -158,6 +158,7 @@ def test_a_hundred_values_fit_into_in(tasks):
     assert tasks.count({"id__in": [row.id for row in tasks.iterate({"priority__lt": 100})]}) == 100
 
 
+@pytest.mark.local_only
 def test_values_travel_as_parameters(tasks):
     tasks.create({"text": "a"})
     found = []
@@ -175,6 +176,7 @@ def test_values_travel_as_parameters(tasks):
         assert "needle" in str(params)
 
 
+@pytest.mark.local_only
 def test_an_order_with_values_takes_two_ranges_at_most(tasks):
     tasks.create_many({"text": str(number), "score": number if number % 2 else None} for number in range(60))
 

@@ -70,6 +70,7 @@ def test_a_page_has_25_rows_unless_it_is_told_otherwise(tasks):
     assert tasks.query(limit=7).limit == 7
 
 
+@pytest.mark.local_only
 def test_iterate_gives_all_rows_page_by_page(tasks, django_assert_num_queries):
     tasks.create_many({"text": str(number), "priority": number % 2} for number in range(230))
 
@@ -168,6 +169,7 @@ def test_a_spoiled_row_can_be_repaired_replaced_deleted_and_undeleted(tasks, spo
     assert tasks.replace(bad, {"text": "b"}).data == TaskData(text="b")
 
 
+@pytest.mark.local_only
 def test_keys_that_the_schema_no_longer_has_are_ignored_kept_and_dropped_by_the_next_write(tasks, spoil):
     row = tasks.create({"text": "a", "lines": [{"sku": "x"}]})
     stored = {**row.raw, "old": 1, "lines": [{"sku": "x", "quantity": 1, "old": 2}]}
@@ -187,6 +189,7 @@ def test_keys_that_the_schema_no_longer_has_are_ignored_kept_and_dropped_by_the_
     }
 
 
+@pytest.mark.local_only
 def test_a_field_that_is_new_with_a_default_is_read_with_it(tasks, spoil):
     id = spoil({"text": "a"})
 
@@ -197,8 +200,8 @@ def test_a_field_that_is_new_with_a_default_is_read_with_it(tasks, spoil):
     assert tasks.get(id).raw["tags"] == []
 
 
-def test_odd_types_are_decoded(db, backend, tenant):
-    store = Odd.store(tenant)
+def test_odd_types_are_decoded(store_of, tenant):
+    store = store_of(Odd, tenant)
     ref = new_id()
     row = store.create(
         {"code": 42, "amount": "1.10", "ref": ref, "either": "x", "madeBy": "me", "meta": {"a": [1]}}
@@ -221,8 +224,8 @@ def test_odd_types_are_decoded(db, backend, tenant):
     assert store.count({"madeBy": "you"}) == 0
 
 
-def test_a_patch_decodes_what_it_keeps(db, backend, tenant):
-    store = Odd.store(tenant)
+def test_a_patch_decodes_what_it_keeps(store_of, tenant):
+    store = store_of(Odd, tenant)
     row = store.create({"code": 42, "amount": "1.10", "size": 1.0})
 
     assert store.update(row.id, {"amount": "1.10"}).changed is False
@@ -255,6 +258,7 @@ def test_usage_is_the_counter_and_count_the_rows(tasks, spoil):
     assert (tasks.usage().used, tasks.usage().capacity, tasks.count()) == (1, 10_000, 2)
 
 
+@pytest.mark.local_only
 def test_every_statement_goes_where_writes_go(tasks, settings):
     settings.DATABASE_ROUTERS = [Elsewhere()]
     with pytest.raises(ConnectionDoesNotExist):
@@ -275,6 +279,7 @@ def test_every_statement_goes_where_writes_go(tasks, settings):
     assert len(list(Task.sweep(reason="tests"))) == 2
 
 
+@pytest.mark.local_only
 def test_the_back_end_follows_the_setting(db, tenant, settings, tasks):
     rows = Plain.store(tenant)._rows
 
@@ -299,6 +304,7 @@ def connection_zone(request, transactional_db):
     reconnect(None)
 
 
+@pytest.mark.local_only
 def test_times_are_utc_whatever_the_time_zone_of_the_connection(connection_zone, backend, tenant):
     store = Task.store(tenant)
     with clock_at(datetime(2026, 1, 1, 9, tzinfo=UTC)):

@@ -16,9 +16,8 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 """
-NO_DJANGO = WITHOUT.format(
-    blocked=("django", "rest_framework", "simple_history", "psycopg", "drf_spectacular")
-)
+BLOCKED = ("django", "rest_framework", "simple_history", "psycopg", "drf_spectacular")
+NO_DJANGO = WITHOUT.format(blocked=BLOCKED)
 
 
 def test_it_imports_and_works_without_django():
@@ -31,7 +30,8 @@ def answer(request):
     body = {"code": "not_found", "detail": "There is no tasks row 5.", "hint": "It may have been deleted."}
     return httpx.Response(404, json=body, headers={"X-Agentstore-Tenant": "acme"})
 
-store = EntityClient("https://host/api/", client=httpx.Client(transport=httpx.MockTransport(answer))).store("tasks")
+http = httpx.Client(transport=httpx.MockTransport(answer))
+store = EntityClient("https://host/api/", client=http).store("tasks")
 assert store.get("01a22bce-2930-70ad-9ae0-22bf66b66735") is None
 try:
     store.update("01a22bce-2930-70ad-9ae0-22bf66b66735", {"text": "a"})
