@@ -93,17 +93,6 @@ def test_the_generic_set_and_the_actor_can_be_asked_for(transactional_db, tenant
     assert Task.store(tenant).history(row["id"])[0].actor == "desk:maren"
 
 
-def test_a_hundred_calls_at_once_are_all_carried_out(transactional_db, tenant):
-    async def work(client):
-        rows = [client.call_tool("tasks_create", {"data": {"text": str(n)}}) for n in range(100)]
-        return await asyncio.gather(*rows)
-
-    results = run(stdio_server("--tenant", tenant), work)
-
-    assert not any(result.is_error for result in results)
-    assert Task.store(tenant).count() == 100
-
-
 # --- standard output ----------------------------------------------------------------------------
 
 #: Settings of a host that prints where it should not.
