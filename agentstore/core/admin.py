@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import django
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import LogEntry
 from django.contrib.admin.utils import unquote
 from django.contrib.auth import get_permission_codename
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import models, router
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -197,6 +198,24 @@ class StoreAdmin(_Base):
             request, self.opts, object_id
         )
         return answer
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the list, or run an action on the rows that were ticked: what is no id of a row is no row."""
+        if ACTION_CHECKBOX_NAME in request.POST:
+            posted = request.POST.copy()
+            ticked = [text for text in request.POST.getlist(ACTION_CHECKBOX_NAME) if self._is_id(text)]
+            posted.setlist(ACTION_CHECKBOX_NAME, ticked)
+            request.POST = posted  # type: ignore[assignment]
+        return super().changelist_view(request, extra_context)
+
+    def _is_id(self, text: object) -> bool:
+        try:
+            self.opts.pk.to_python(text)
+        except ValidationError:
+            return False
+        return True
 
     # --- what was done -------------------------------------------------------------------------
 

@@ -322,6 +322,18 @@ def test_another_tenants_rows_can_not_be_ticked(admin_client, other_tenant, sett
     assert Task.store(other_tenant).count() == 1
 
 
+@pytest.mark.parametrize("text", ["nope", "", "\0", "x" * 5000, "%s"], ids=range(5))
+def test_what_is_no_id_is_no_row_that_can_be_ticked(admin_client, store, row, text):
+    posted = {"action": "delete_selected", TICKED: [text, str(row.id)], "index": "0"}
+    question = admin_client.post(url("changelist"), posted)
+    nothing = admin_client.post(url("changelist"), {**posted, TICKED: [text]})
+
+    assert "Call Bo" in text_of(question.content.decode())
+    assert nothing.status_code == 302
+    assert "No items have been changed" in messages_of(nothing)[0]
+    assert store.count() == 1
+
+
 def test_a_form_without_its_token_is_refused(admin_user, row, client):
     from django.test import Client
 
