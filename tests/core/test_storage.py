@@ -5,11 +5,18 @@ from __future__ import annotations
 import logging
 
 import pytest
-from django.db import DataError, IntegrityError, InterfaceError, OperationalError, ProgrammingError
+from django.db import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    connection,
+)
 from django.db.backends.utils import CursorWrapper
 
 from agentstore.core.errors import NotFound, StorageFailed
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import atomic, translate_errors
 from tests.testapp.models import Task
 
 
@@ -83,3 +90,26 @@ def test_a_broken_database_is_a_storage_error_in_every_store_method(db, monkeypa
                 call()
             assert info.value.retryable
             assert "10.0.0.1" not in str(info.value.as_dict())
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_no_connection_for_a_transaction_is_a_storage_error(db, monkeypatch, error):
+    def refuse():
+        raise error("could not connect to 10.0.0.1")
+
+    monkeypatch.setattr(connection, "savepoint", refuse)
+
+    with pytest.raises(StorageFailed) as info, atomic("default"):
+        raise AssertionError("not reached")
+
+    connection.needs_rollback = False
+    assert info.value.retryable
+    assert "10.0.0.1" not in str(info.value.as_dict())
+
+
+def test_what_is_raised_inside_a_transaction_passes_and_undoes_it(db):
+    with pytest.raises(NotFound), atomic("default"):
+        Task.store("acme").create({"text": "a"})
+        raise NotFound("no")
+
+    assert Task.store("acme").count() == 0

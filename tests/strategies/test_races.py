@@ -1,0 +1,118 @@
+"""Writers and readers of one tenant at the same moment, each with a connection of its own."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connections
+from django.test import override_settings
+
+from agentstore.core.errors import AlreadyExists
+from agentstore.core.models import Usage
+from agentstore.strategies import StrategyStore
+from agentstore.strategies.models import Incident, Strategy
+from agentstore.strategies.portable import COUNTER
+from tests.parallel import run_parallel
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(params=["auto", "portable"], autouse=True)
+def backend(request):
+    with override_settings(AGENTSTORE={"BACKEND": request.param}):
+        yield request.param
+
+
+def counted(tenant):
+    return Usage._base_manager.get(tenant=tenant, entity=COUNTER).used
+
+
+def rows(tenant):
+    return Strategy._base_manager.filter(tenant=tenant)
+
+
+def test_an_id_that_eight_writers_want_for_other_contents_goes_to_one(tenant):
+    def write(writer):
+        return StrategyStore(tenant).save(id="wanted", problem=f"problem {writer}", strategy="s").status
+
+    results = run_parallel(8, write)
+
+    assert results.count("created") == 1
+    assert sum(isinstance(result, AlreadyExists) for result in results) == 7
+    assert rows(tenant).count() == counted(tenant) == 1
+
+
+def test_readers_among_writers_are_given_whole_answers(tenant):
+    """A find sees a state that some save left: never more than the cap, never trouble."""
+    store = StrategyStore(tenant, capacity=20)
+    for number in range(20):
+        store.save(problem=f"problem {number}", strategy="s")
+
+    def work(worker):
+        own = StrategyStore(tenant, capacity=20)
+        if worker % 2:
+            return [len(own.find("problem", limit=100)) for _ in range(40)]
+        for number in range(40):
+            own.save(problem=f"problem {worker} {number}", strategy="s", confidence=2.5)
+        return []
+
+    results = run_parallel(8, work)
+
+    assert {count for result in results for count in result} == {20}
+    assert not Incident._base_manager.exists()
+    assert rows(tenant).count() == counted(tenant) == 20
+
+
+def test_writers_with_different_caps_leave_no_more_than_the_last_ones_cap(tenant):
+    def write(writer):
+        own = StrategyStore(tenant, capacity=10 + writer)
+        for number in range(30):
+            own.save(problem=f"problem {writer} {number}", strategy="s")
+
+    assert run_parallel(8, write) == [None] * 8
+
+    assert 10 <= rows(tenant).count() == counted(tenant) <= 17
+    StrategyStore(tenant, capacity=10).save(problem="the last", strategy="s")
+    assert rows(tenant).count() == counted(tenant) == 10
+
+
+def test_a_seed_keeps_the_room_that_it_checked(tenant, monkeypatch):
+    """What was checked holds until the last entry is written: other writers wait."""
+    seeder, entered = StrategyStore(tenant, capacity=3), threading.Event()
+    has, finished = seeder.has, []
+
+    def other():
+        entered.wait(20)
+        StrategyStore(tenant, capacity=3).save(problem="other", strategy="s", confidence=3)
+        finished.append("other")
+        connections.close_all()
+
+    def slow(**content):
+        entered.set()
+        thread.join(0.2)
+        return has(**content)
+
+    monkeypatch.setattr(seeder, "has", slow)
+    thread = threading.Thread(target=other)
+    thread.start()
+    result = seeder.seed({"problem": f"problem {n}", "strategy": "s", "confidence": 1} for n in range(3))
+    finished.insert(0, "seed") if not finished else finished.append("seed")
+    thread.join(30)
+
+    assert (result.written, result.failed_at) == (3, None)
+    assert finished[0] == "seed"
+    assert rows(tenant).count() == counted(tenant) == 3
+
+
+def test_tenants_do_not_wait_for_each_other(tenant, other_tenant):
+    if connections["default"].vendor == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    StrategyStore(tenant).save(problem="a b", strategy="s")
+    StrategyStore(other_tenant).save(problem="a b", strategy="s")
+    with StrategyStore(tenant).hold():
+        (result,) = run_parallel(
+            1, lambda _: StrategyStore(other_tenant).save(problem="c d", strategy="s").status, timeout=20
+        )
+
+    assert result == "created"
