@@ -48,6 +48,10 @@ def _values(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
         if isinstance(default, int) and (not whole or value < least):
             problem = f"AGENTSTORE[{name!r}] must be an int >= {least}."
             yield checks.Error(problem, hint=f"The default is {default}.", id="agentstore.E002")
+    overlap: object = settings.STRATEGY_MIN_OVERLAP
+    if isinstance(overlap, bool) or not isinstance(overlap, int | float) or not 0 <= overlap <= 1:
+        problem = "AGENTSTORE['STRATEGY_MIN_OVERLAP'] must be a number from 0 to 1."
+        yield checks.Error(problem, hint="The default is 0.0.", id="agentstore.E002")
     if settings.BACKEND not in ("auto", "portable"):
         hint = "The default is 'auto'."
         yield checks.Error(
