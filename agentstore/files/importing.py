@@ -191,14 +191,19 @@ def _refuse_conflicts(plan: Plan) -> None:
 
 def _carry_out(store: FileStore, plan: Plan, wanted: Mapping[str, str], who: Who) -> Plan:
     """Write what shrinks before what grows, so that the room is enough at every step."""
+    acts = [step for step in plan if step.action in ("delete", "create", "update")]
+    store._files.hold([name_key(step.name) for step in acts])
     sizes = {info.name: info.size for info in store.list()}
+
+    def order(step: Step) -> tuple[bool, str]:
+        grows = len(wanted.get(step.name, "").encode()) > sizes.get(step.name, -1)
+        return (grows, name_key(step.name))
+
     done = {}
-    for step in sorted(
-        plan, key=lambda step: len(wanted.get(step.name, "").encode()) - sizes.get(step.name, 0)
-    ):
+    for step in sorted(acts, key=order):
         if step.action == "delete":
             store.delete(step.name, expected_version=step.version, **who)
-        elif step.action in ("create", "update"):
+        else:
             done[step.name] = _write(store, step, wanted[step.name], who).version
     return [replace(step, version=done.get(step.name, step.version)) for step in plan]
 

@@ -7,24 +7,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, models, transaction
-from django.db.models import F, Max, Sum
+from django.db import IntegrityError, connections, models, transaction
+from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
 from agentstore.core.storage import translate_errors
-from agentstore.core.values import new_id
 from agentstore.files.backend import Limits, Refusal, Refused, Stored, Write
+from agentstore.files.gone import GoneFiles
 from agentstore.files.models import AgentFile, HistoricalAgentFile
-from agentstore.files.rows import MARKER, FileRows
 
 __all__ = ["PortableFiles"]
 
-#: How many names an agent's markers tell apart.
-MAX_MARKERS = 200
 _COPIED = [field.attname for field in AgentFile._meta.concrete_fields]
 
 
-class PortableFiles(FileRows):
+class PortableFiles(GoneFiles):
     """Writes one agent's files through the ORM; the same on every database."""
 
     def atomic(self, work: Callable[[], Any]) -> Any:
@@ -34,6 +31,15 @@ class PortableFiles(FileRows):
                 return work()
         except Refused as refused:
             return refused.why
+
+    @translate_errors
+    def hold(self, keys: Sequence[str]) -> None:
+        """Lock live files, in one order for all callers: who writes several never waits in a circle."""
+        rows = self.live().filter(name_key__in=keys)
+        if connections[self.alias].features.has_select_for_update:
+            list(rows.order_by("name_key").select_for_update().values_list("id"))
+        else:  # the whole database is the lock, and the first statement must be a write
+            rows.update(version=F("version"))
 
     @translate_errors
     def write(self, write: Write) -> Stored | Refusal:
@@ -140,18 +146,11 @@ class PortableFiles(FileRows):
             mine = self.live(write.key).filter(id=write.id)
             if not mine.exists():
                 raise Refused(Refusal.TAKEN)
-            mine.update(version=self._highest(write.key) + 1)
+            mine.update(version=self.highest(write.key) + 1)
             return self._finish(write, "+")
 
         result: Stored | Refusal = self.atomic(work)
         return result
-
-    def _highest(self, key: str) -> int:
-        """Return the highest version that other files ever had under this name."""
-        rows = AgentFile._base_manager.using(self.alias).filter(
-            tenant=self.tenant, agent=self.agent, name_key__in=[key, MARKER], deleted_at__isnull=False
-        )
-        return rows.aggregate(highest=Max("version"))["highest"] or 0
 
     @translate_errors
     def delete(self, write: Write) -> Stored | Refusal:
@@ -173,62 +172,11 @@ class PortableFiles(FileRows):
                 raise Refused(Refusal.STALE)
             row = self.files().filter(name_key=write.key, deleted_at=write.at).order_by("-version")[0]
             self._note(row, write.history_id, "-")
-            self._forget(write.limits.deleted_kept)
+            self.forget(write.limits.deleted_kept)
             return Stored._make(getattr(row, name) for name in Stored._fields)
 
         result: Stored | Refusal = self.atomic(work)
         return result
-
-    def _forget(self, kept: int) -> None:
-        deleted = self.files().filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
-        gone = list(deleted.values_list("id", "name_key", "version", named=True)[kept:])
-        for row in gone:
-            self._remember(row.name_key, row.version)
-        self._erase_deleted([row.id for row in gone])
-
-    def _erase_deleted(self, ids: Sequence[UUID]) -> None:
-        """Remove deleted files with their versions, but not one that was undeleted meanwhile."""
-        rows = self.files().filter(id__in=ids)
-        rows.filter(deleted_at__isnull=False)._raw_delete(self.alias)  # no signals, no contents loaded
-        kept = set(rows.values_list("id", flat=True))
-        gone = [id for id in ids if id not in kept]
-        history = HistoricalAgentFile._base_manager.using(self.alias)
-        history.filter(tenant=self.tenant, id__in=gone)._raw_delete(self.alias)
-
-    def _markers(self) -> models.QuerySet[AgentFile]:
-        rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
-        return rows.filter(name=MARKER)
-
-    def _remember(self, key: str, version: int) -> None:
-        """Note the highest version of a name; beyond the newest notes, one stands for all."""
-        note = self._markers().filter(name_key=key)
-        if not note.filter(version__lt=version).update(version=version) and not note.exists():
-            self._add_marker(key, version)
-        old = self._markers().exclude(name_key=MARKER).order_by("-id").values_list("id", "version")
-        beyond = list(old[MAX_MARKERS:])
-        if beyond:
-            self._markers().filter(id__in=[id for id, _ in beyond])._raw_delete(self.alias)
-            self._remember(MARKER, max(highest for _, highest in beyond))
-
-    def _add_marker(self, key: str, version: int) -> None:
-        long_ago = datetime(1970, 1, 1, tzinfo=UTC)
-        marker = AgentFile(
-            id=new_id(),
-            tenant=self.tenant,
-            agent=self.agent,
-            name=MARKER,
-            name_key=key,
-            content="",
-            version=version,
-            sha256="",
-            size=0,
-            at=long_ago,
-            source="python",
-            context={},
-            created_at=long_ago,
-            deleted_at=long_ago,
-        )
-        AgentFile._base_manager.using(self.alias).bulk_create([marker])
 
     @translate_errors
     def undelete(self, write: Write, id: UUID) -> Stored | Refusal:
@@ -237,7 +185,7 @@ class PortableFiles(FileRows):
         def work() -> Stored:
             rows = self.files().filter(id=id, deleted_at__isnull=False)
             self._hold(rows)
-            number = models.Value(self._highest(write.key) + 1)
+            number = models.Value(self.highest(write.key) + 1)
             self._raise(rows, write, number, deleted_at=None)
             return self._finish(write, "+")
 
@@ -253,8 +201,8 @@ class PortableFiles(FileRows):
                 rows = rows.filter(version=write.seen)
             self._hold(rows)
             if write.key != old_key:
-                self._remember(old_key, rows.get().version)
-            number = Greatest(F("version"), models.Value(self._highest(write.key))) + 1
+                self.remember(old_key, rows.get().version)
+            number = Greatest(F("version"), models.Value(self.highest(write.key))) + 1
             self._raise(rows, write, number, name=write.name, name_key=write.key)
             return self._finish(write, "~")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db import transaction
@@ -15,7 +15,7 @@ from typing_extensions import Unpack
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards
-from agentstore.core.context import Who
+from agentstore.core.context import Who, resolve
 from agentstore.core.times import check_time
 from agentstore.files.models import HistoricalAgentFile
 from agentstore.files.names import check_content, check_name, name_key
@@ -23,7 +23,7 @@ from agentstore.files.values import FileChange, Planned
 from agentstore.files.writing import WritingFiles
 
 if TYPE_CHECKING:
-    from agentstore.files.backend import Stored
+    from agentstore.files.backend import Limits, Stored
 
 __all__ = ["Timeline"]
 
@@ -44,12 +44,27 @@ _FIELDS = (
     "redacted_at",
 )
 _Row = dict[str, Any]
+
+
+class _Step(NamedTuple):
+    """One file's part of a plan: the state of then to bring back, if any, and by how much the file grows."""
+
+    key: str
+    planned: Planned
+    then: _Row | None
+    growth: int
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is done."""
+        return self.then is not None or self.planned.action == "delete"
+
+
 # Inside the class, ``list`` is the method.
 FileChanges: TypeAlias = list[FileChange]
 Plan: TypeAlias = list[Planned]
-Names: TypeAlias = list[str]
 Histories: TypeAlias = dict[UUID, list[_Row]]
-Steps: TypeAlias = list[tuple[Planned, _Row | None]]
+Steps: TypeAlias = list[_Step]
 
 
 class Timeline(WritingFiles):
@@ -100,19 +115,26 @@ class Timeline(WritingFiles):
             TooLarge: a text of then is over ``FILE_MAX_BYTES``, which was higher once.
         """
         moment = check_time(at, "at")
-        wanted = None if names is None else _names(names)
-        plan = self._plan(moment, wanted)
+        steps = self._plan(moment, None if names is None else _names(names))
         if dry_run:
-            return [planned for planned, _ in plan]
-        texts = {
-            id(row): self._text(row)
-            for planned, row in plan
-            if row and planned.action in ("restore", "undelete")
-        }
+            return [step.planned for step in steps]
+        resolve(**who, default=self._who)  # refuses what can be no actor, also where nothing changes
+        texts = {step.key: self._text(step.then) for step in steps if step.then is not None}
+        acts = [step for step in steps if step.acts]
         with transaction.atomic(self._files.alias):
-            return [self._carry_out(planned, row, texts.get(id(row)), who) for planned, row in plan]
+            self._files.hold([step.key for step in acts])
+            # What shrinks comes first, so that the room is enough at every step; and no file that is
+            # deleted here makes a deleted one be forgotten that is yet to come back.
+            kept = replace(self._limits, deleted_kept=self._limits.deleted_kept + len(acts))
+            done = {
+                step.key: self._carry_out(step, texts.get(step.key), who, kept)
+                for step in sorted(acts, key=lambda step: (step.growth > 0, step.key))
+            }
+            self._files.forget(self._limits.deleted_kept)
+        return [done.get(step.key, step.planned) for step in steps]
 
-    def _plan(self, moment: datetime, wanted: Names | None) -> Steps:
+    def _plan(self, moment: datetime, wanted: dict[str, str] | None) -> Steps:
+        """Return what becomes of each file; ``wanted`` is key -> name of those that were named."""
         histories = self._histories()
         then = {}
         for rows in histories.values():
@@ -120,14 +142,14 @@ class Timeline(WritingFiles):
             if state is not None and ("lost" not in state or state["name_key"] not in then):
                 then[state["name_key"]] = state
         live = {name_key(row.name): row for row in self._files.all()}
-        keys = (
-            sorted({*then, *live}) if wanted is None else [name_key(name) for name in dict.fromkeys(wanted)]
-        )
         deleted = {rows[-1]["id"] for rows in histories.values() if rows[-1]["history_type"] == "-"}
-        for key, name in zip(keys, wanted or keys, strict=False):
+        for key, name in ({} if wanted is None else wanted).items():
             if key not in then and key not in live:
                 raise self.not_found(name)
-        return [_planned(then.get(key), live.get(key), deleted, named=wanted is not None) for key in keys]
+        keys = sorted({*then, *live}) if wanted is None else list(wanted)
+        return [
+            _planned(key, then.get(key), live.get(key), deleted, named=wanted is not None) for key in keys
+        ]
 
     def _text(self, row: _Row) -> str:
         rows = self._files.versions(row["id"]).filter(version=row["version"]).exclude(history_type="-")
@@ -136,37 +158,43 @@ class Timeline(WritingFiles):
             raise self._moved(row["name"])
         return check_content(found[0], name=row["name"], agent=self.agent, limit=settings.FILE_MAX_BYTES)
 
-    def _carry_out(self, planned: Planned, row: _Row | None, text: str | None, who: Who) -> Planned:
-        if planned.action == "delete":
-            done = self.delete(planned.name, expected_version=planned.current_version, **who)
-            return replace(planned, changed=done)
-        if row is None or text is None:
-            return planned
-        if planned.action == "undelete":
-            info = self.undelete(planned.name, **who)
-            planned = replace(planned, current_version=info.version)
+    def _carry_out(self, step: _Step, text: str | None, who: Who, limits: Limits) -> Planned:
+        planned, row = step.planned, step.then
+        try:
+            if row is None or text is None:
+                done = self._delete(planned.name, planned.current_version, who, limits=limits)
+                return replace(planned, changed=done)
+            if planned.action == "undelete":
+                info = self.undelete(planned.name, **who)
+                planned = replace(planned, current_version=info.version)
+            return self._put_back(planned, row["version"], text, who)
+        except (errors.AlreadyExists, errors.NotFound) as error:  # written or deleted since the plan
+            raise self._moved(planned.name) from error
+
+    def _put_back(self, planned: Planned, version: int, text: str, who: Who) -> Planned:
         write = self._decided(
             planned.name,
             text,
             who,
             seen=planned.current_version,
             source="restore",
-            restored_from=row["version"],
+            restored_from=version,
         )
-        try:
-            self._store(write, create_only=planned.current_version is None)
-        except errors.AlreadyExists as error:  # written since the plan was made
-            raise self._moved(planned.name) from error
+        self._store(write, create_only=planned.current_version is None)
         return replace(planned, changed=True)
 
     def _moved(self, name: str) -> errors.Conflict:
         return errors.Conflict(f"{name} changed while it was being put back.", hint="Look at the plan again.")
 
 
-def _names(names: object) -> Names:
+def _names(names: object) -> dict[str, str]:
+    """Return key -> name of the names, each file once."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         guards.refuse("names", f"Expected a list of file names, found {type(names).__name__}.")
-    return [check_name(name) for name in names]
+    found: dict[str, str] = {}
+    for name in map(check_name, names):
+        found.setdefault(name_key(name), name)
+    return found
 
 
 def _op(before: _Row | None, row: _Row) -> str:
@@ -225,24 +253,22 @@ def _gap(last: _Row, following: _Row, *, full: bool) -> bool:
     return bool(skips and (full or following["name_key"] == last["name_key"]))
 
 
-def _planned(
-    then: _Row | None, live: Stored | None, deleted: set[UUID], *, named: bool
-) -> tuple[Planned, _Row | None]:
+def _planned(key: str, then: _Row | None, live: Stored | None, deleted: set[UUID], *, named: bool) -> _Step:
     if then is None:
         assert live is not None  # noqa: S101 - a key comes from one of the two
         action = "delete" if named else "born"
-        return Planned(name=live.name, action=action, current_version=live.version), None
-    name = live.name if live is not None else then["name"]
+        planned = Planned(name=live.name, action=action, current_version=live.version)
+        return _Step(key, planned, None, -live.size)
     planned = Planned(
-        name=name,
+        name=live.name if live is not None else then["name"],
         action="restore",
         version=then["version"],
         current_version=None if live is None else live.version,
     )
     if then.get("lost"):
-        return replace(planned, action="lost", why=then["lost"]), None
+        return _Step(key, replace(planned, action="lost", why=then["lost"]), None, 0)
     if live is not None and live.sha256 == then["sha256"]:
-        return replace(planned, action="same"), None
+        return _Step(key, replace(planned, action="same"), None, 0)
     if live is None and then["id"] in deleted:
-        return replace(planned, action="undelete"), then
-    return planned, then
+        planned = replace(planned, action="undelete")
+    return _Step(key, planned, then, then["size"] - (live.size if live is not None else 0))

@@ -59,7 +59,7 @@ class WritingFiles(ReadingFiles):
     def _decided(self, name: str, text: str, who: Who, **details: Any) -> Write:
         acting = resolve(**who, default=self._who)
         return Write(
-            **{"source": self.source, **details},
+            **{"source": self.source, "limits": self._limits, **details},
             id=new_id(),
             history_id=new_id(),
             name=name,
@@ -71,7 +71,6 @@ class WritingFiles(ReadingFiles):
             actor=acting.actor,
             reason=acting.reason,
             context=acting.context,
-            limits=self._limits,
         )
 
     def _store(self, write: Write, *, create: bool = True, create_only: bool = False) -> FileInfo:
@@ -152,7 +151,10 @@ class WritingFiles(ReadingFiles):
         """
         name = check_name(name)
         expected = None if expected_version is None else check_version(expected_version, "expected_version")
-        done = self._files.delete(self._decided(name, "", who, seen=expected))
+        return self._delete(name, expected, who)
+
+    def _delete(self, name: str, expected: int | None, who: Who, **details: Any) -> bool:
+        done = self._files.delete(self._decided(name, "", who, seen=expected, **details))
         if isinstance(done, Stored):
             self._announce(done, "deleted")
             return True

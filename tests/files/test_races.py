@@ -9,7 +9,9 @@ import pytest
 from django.db import connection, connections, transaction
 
 from agentstore.core.errors import AgentStoreError, AlreadyExists, Conflict
+from agentstore.core.values import now
 from agentstore.files import FileStore
+from agentstore.files.importing import import_files
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 from tests.files.conftest import BACKENDS
 from tests.parallel import run_parallel
@@ -139,8 +141,6 @@ def test_two_renames_to_one_name_leave_both_texts(store):
 
 
 def test_restores_of_a_time_and_writes_leave_a_whole_history(store):
-    from agentstore.core.values import now
-
     for name in ("a.md", "b.md", "c.md"):
         store.write(name, "then")
     moment = now()
@@ -156,6 +156,34 @@ def test_restores_of_a_time_and_writes_leave_a_whole_history(store):
     for name in ("a.md", "b.md", "c.md"):
         numbers = [store.info(name).version, *(version.version for version in store.versions(name))]
         assert numbers == list(range(len(numbers), 0, -1))
+
+
+NAMES = [f"{letter}.md" for letter in "abcdefghij"]
+
+
+@pytest.mark.parametrize("what", ["restore_as_of", "import"])
+def test_who_writes_several_files_never_waits_in_a_circle(store, what):
+    """Named in opposite orders, and growing in opposite orders: one goes first, the others are told."""
+    for name in NAMES:
+        store.write(name, "then" * 9)
+    moment = now()
+
+    def work(i):
+        if what == "restore_as_of":
+            return store.restore_as_of(moment, NAMES[:: 1 if i % 2 else -1])
+        sizes = range(10) if i % 2 else range(10, 0, -1)
+        wanted = {name: f"{i}{turn}" * (size + 1) for name, size in zip(NAMES, sizes, strict=True)}
+        wanted |= {f"{turn}-{name}": "x" * size for name, size in zip(NAMES, sizes, strict=True)}
+        return import_files(store, wanted, policy="overwrite")
+
+    for turn in range(4):
+        for name in NAMES:
+            store.write(name, f"late {turn}")
+
+        results = run_parallel(4, work)
+
+        assert {type(result).__name__ for result in results} <= {"list", "Conflict"}
+        assert any(isinstance(result, list) for result in results)
 
 
 @pytest.mark.postgres_only

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from agentstore.core.errors import AlreadyExists, Conflict, NotFound, QuotaExceeded, ValidationFailed
+from agentstore.core.errors import Conflict, NotFound, QuotaExceeded, ValidationFailed
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
-from agentstore.files.models import HistoricalAgentFile
+from agentstore.files.models import AgentFile, HistoricalAgentFile
 from tests.files.conftest import START
 
 
@@ -142,6 +142,40 @@ def test_no_names_put_nothing_back(story):
     assert story.restore_as_of(at(2), []) == []
 
 
+def test_a_file_named_twice_is_put_back_once(story):
+    plan = story.restore_as_of(at(2), ["soul.md", "SOUL.md", "same.md", "SOUL.md"])
+
+    assert [(step.name, step.changed) for step in plan] == [("SOUL.md", True), ("same.md", False)]
+    assert story.read("SOUL.md") == "soul 2"
+
+
+@pytest.mark.parametrize("who", [{"actor": 7}, {"reason": "a\0"}, {"context": [1]}])
+def test_who_can_not_be_is_refused_even_where_nothing_changes(story, who):
+    with pytest.raises(ValidationFailed):
+        story.restore_as_of(at(9), **who)
+
+
+def test_room_that_going_back_makes_is_enough(story, settings):
+    """The agent is full, and what was born since goes before what was deleted comes back."""
+    story.write("born.md", "x" * 60)
+    used = story.usage()[1]
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_FILES": 4, "FILE_MAX_AGENT_BYTES": used}
+
+    story.restore_as_of(at(2), ["gone.md", "born.md"])
+
+    assert contents(story)["gone.md"] == "gone 1"
+    assert "born.md" not in contents(story)
+
+
+def test_files_deleted_on_the_way_back_push_out_none_that_comes_back(story, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_DELETED_KEPT": 1}
+
+    story.restore_as_of(at(2), ["born.md", "gone.md", "other.md"])
+
+    assert story.read("gone.md") == "gone 1"
+    assert len(story.deleted()) == 1
+
+
 def test_an_unknown_name_is_refused_and_nothing_done(story):
     before = story.contents()
 
@@ -261,21 +295,36 @@ def test_versions_numbered_against_the_clock_are_read_by_their_numbers(files):
     assert told(files.restore_as_of(at(2), dry_run=True)) == {"SOUL.md": ("same", 3)}
 
 
+def _written(store, name):
+    store.write(name, "quick")
+
+
+def _gone(store, name):
+    """Delete the file, or what is left of it."""
+    if not store.delete(name):
+        AgentFile._base_manager.filter(name=name)._raw_delete("default")
+
+
+@pytest.mark.parametrize("act", [_written, _gone])
 @pytest.mark.parametrize("name", ["SOUL.md", "renamed.md", "gone.md"])
-def test_a_change_in_the_middle_undoes_all(story, monkeypatch, name):
+def test_a_change_in_the_middle_undoes_all(story, monkeypatch, name, act):
     """The last file meets another writer's change: the files before it are as they were."""
     rival = FileStore(story.tenant, story.agent)
     carried = FileStore._carry_out
 
-    def carry_out(self, planned, *rest):
-        if planned.name == name:
-            rival.write(name, "quick")
-        return carried(self, planned, *rest)
+    def carry_out(self, step, *rest):
+        if step.planned.name == name:
+            act(rival, name)
+        return carried(self, step, *rest)
 
     before, versions = story.contents(), HistoricalAgentFile._base_manager.count()
     monkeypatch.setattr(FileStore, "_carry_out", carry_out)
 
-    with pytest.raises(AlreadyExists if name == "gone.md" else Conflict):
+    if name == "renamed.md" and act is _gone:  # it was not there, and was not to be
+        carried_all = story.restore_as_of(at(2))
+        assert {step.name for step in carried_all if step.changed} == {"SOUL.md", "renamed.md", "gone.md"}
+        return
+    with pytest.raises(Conflict, match="changed while it was being put back|is at version"):
         story.restore_as_of(at(2))
 
     assert (story.contents(), HistoricalAgentFile._base_manager.count()) == (before, versions)

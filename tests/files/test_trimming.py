@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentstore.core.errors import AgentStoreError
 from agentstore.core.values import clock_at, new_id
-from agentstore.files import FileStore, portable
+from agentstore.files import FileStore, gone
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 from tests.files.conftest import BACKENDS, START
 
@@ -141,7 +141,7 @@ def test_renames_and_restores_are_trimmed_too(files):
 
 def test_the_memory_of_names_is_bounded_and_still_right(files, monkeypatch):
     """Beyond so many names one number stands for all of them."""
-    monkeypatch.setattr(portable, "MAX_MARKERS", 15)
+    monkeypatch.setattr(gone, "MAX_MARKERS", 15)
     files.write("a.md", "x")
     for number in range(25):
         files.rename("a.md" if number == 0 else f"{number}.md", f"{number + 1}.md")

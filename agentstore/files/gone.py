@@ -1,0 +1,84 @@
+"""What stays of files that are gone: the deleted ones for a while, the numbers they had for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Max
+
+from agentstore.core.storage import translate_errors
+from agentstore.core.values import new_id
+from agentstore.files.models import AgentFile, HistoricalAgentFile
+from agentstore.files.rows import MARKER, FileRows
+
+__all__ = ["GoneFiles"]
+
+#: How many names an agent's markers tell apart.
+MAX_MARKERS = 200
+
+
+class GoneFiles(FileRows):
+    """Forgets deleted files beyond the limit, and remembers the highest version of every name."""
+
+    def highest(self, key: str) -> int:
+        """Return the highest version that other files ever had under this name."""
+        rows = AgentFile._base_manager.using(self.alias).filter(
+            tenant=self.tenant, agent=self.agent, name_key__in=[key, MARKER], deleted_at__isnull=False
+        )
+        return rows.aggregate(highest=Max("version"))["highest"] or 0
+
+    @translate_errors
+    def forget(self, kept: int) -> None:
+        """Remove the deleted files beyond the newest ones, for good."""
+        deleted = self.files().filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
+        gone = list(deleted.values_list("id", "name_key", "version", named=True)[kept:])
+        for row in gone:
+            self.remember(row.name_key, row.version)
+        self._erase_deleted([row.id for row in gone])
+
+    def _erase_deleted(self, ids: Sequence[UUID]) -> None:
+        """Remove deleted files with their versions, but not one that was undeleted meanwhile."""
+        rows = self.files().filter(id__in=ids)
+        rows.filter(deleted_at__isnull=False)._raw_delete(self.alias)  # no signals, no contents loaded
+        kept = set(rows.values_list("id", flat=True))
+        gone = [id for id in ids if id not in kept]
+        history = HistoricalAgentFile._base_manager.using(self.alias)
+        history.filter(tenant=self.tenant, id__in=gone)._raw_delete(self.alias)
+
+    def _markers(self) -> models.QuerySet[AgentFile]:
+        rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
+        return rows.filter(name=MARKER)
+
+    def remember(self, key: str, version: int) -> None:
+        """Note the highest version of a name; beyond the newest notes, one stands for all."""
+        note = self._markers().filter(name_key=key)
+        if not note.filter(version__lt=version).update(version=version) and not note.exists():
+            self._add_marker(key, version)
+        old = self._markers().exclude(name_key=MARKER).order_by("-id").values_list("id", "version")
+        beyond = list(old[MAX_MARKERS:])
+        if beyond:
+            self._markers().filter(id__in=[id for id, _ in beyond])._raw_delete(self.alias)
+            self.remember(MARKER, max(highest for _, highest in beyond))
+
+    def _add_marker(self, key: str, version: int) -> None:
+        long_ago = datetime(1970, 1, 1, tzinfo=UTC)
+        marker = AgentFile(
+            id=new_id(),
+            tenant=self.tenant,
+            agent=self.agent,
+            name=MARKER,
+            name_key=key,
+            content="",
+            version=version,
+            sha256="",
+            size=0,
+            at=long_ago,
+            source="python",
+            context={},
+            created_at=long_ago,
+            deleted_at=long_ago,
+        )
+        AgentFile._base_manager.using(self.alias).bulk_create([marker])
