@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 
 from agentstore.core import guards
@@ -12,6 +13,13 @@ from agentstore.tools.variants import gemini_variant, strict_variant
 __all__ = ["DIALECTS", "Tool", "render"]
 
 DIALECTS = ("openai", "openai_chat", "anthropic", "gemini", "mcp")
+
+
+Handler = Callable[[JSONObject, str | None], JSONObject]
+
+
+def _unbound(arguments: JSONObject, call_id: str | None) -> JSONObject:
+    raise NotImplementedError("This tool is a template: bind it to a handler.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,24 +35,37 @@ class Tool:
     description: str
     input_schema: JSONObject
     output_schema: JSONObject
-    handler: Callable[[JSONObject, str | None], JSONObject]
+    handler: Handler = _unbound
     strict_schema: JSONObject = field(default_factory=dict)
     declared: tuple[str, ...] = ()
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
+    #: What ``render`` made of it, shared by all that are bound to it.
+    _rendered: dict[tuple[str, bool], JSONObject] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def bound(self, handler: Handler) -> Tool:
+        """Return this tool with another handler."""
+        tool = copy(self)
+        object.__setattr__(tool, "handler", handler)
+        return tool
 
 
 def render(tool: Tool, dialect: str, *, strict: bool) -> JSONObject:
-    """Return the tool's definition in a dialect.
+    """Return the tool's definition in a dialect; it is made once.
 
     Raises:
         ValidationFailed: there is no such dialect.
     """
     if dialect not in _RENDERERS:
         guards.refuse("dialect", f"There is no dialect {dialect!r:.100}.", f"Valid: {', '.join(DIALECTS)}.")
-    schema = strict_variant(tool.strict_schema or tool.input_schema) if strict else tool.input_schema
-    return _RENDERERS[dialect](tool, schema, strict)
+    shown = tool._rendered.get((dialect, strict))
+    if shown is None:
+        schema = strict_variant(tool.strict_schema or tool.input_schema) if strict else tool.input_schema
+        shown = tool._rendered[dialect, strict] = _RENDERERS[dialect](tool, schema, strict)
+    return shown
 
 
 def _openai(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:

@@ -99,11 +99,14 @@ def tools(tenant):
 
 
 def test_a_run_writes_rows_by_the_agent(tenant, tools):
+    before = json.dumps(tools.definitions("mcp"))
+
     (made,) = played(tools, called("reminders_create", {"data": REMINDER}))
 
     (row,) = Reminder.store(tenant).query()
     assert json.loads(made["content"][0]["text"])["row"]["id"] == str(row.id)
     assert Reminder.store(tenant).history(row.id)[0].actor == "agent:bia"
+    assert json.dumps(tools.definitions("mcp")) == before
 
 
 def test_an_error_goes_back_to_the_model_which_goes_on(tenant, tools):

@@ -45,11 +45,14 @@ def tools(tenant):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("run_async", [False, True], ids=["sync", "async"])
 def test_a_run_writes_rows_by_the_agent(tenant, tools, run_async):
+    before = json.dumps(tools.definitions("mcp"))
+
     (made,) = played(tools, ("reminders_create", {"data": REMINDER}), run_async=run_async)
 
     (row,) = Reminder.store(tenant).query()
     assert (row.data.text, str(row.id)) == ("Call Okafor back", json.loads(made.content)["row"]["id"])
     assert Reminder.store(tenant).history(row.id)[0].actor == "agent:bia"
+    assert json.dumps(tools.definitions("mcp")) == before
 
 
 @pytest.mark.django_db(transaction=True)

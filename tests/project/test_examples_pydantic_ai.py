@@ -79,9 +79,12 @@ def test_the_frameworks_test_model_fills_the_schemas(tenant):
     tools = toolset(tenant, entities=[Note])
     model = TestModel()
 
+    before = json.dumps(tools.definitions("mcp"))
+
     async_to_sync(agent(model, tools).run)("Try all tools")
 
     shown = model.last_model_request_parameters.function_tools
     assert [tool.name for tool in shown] == [tool.name for tool in tools]
     assert all("tenant" not in json.dumps(tool.parameters_json_schema) for tool in shown)
     assert Note.store(tenant).count() == 1
+    assert json.dumps(tools.definitions("mcp")) == before
