@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agentstore.admin import register_missing
+from agentstore.core.access import Access
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.admin import IncidentAdmin, StrategyAdmin
 from agentstore.strategies.incidents import report
@@ -48,6 +49,13 @@ def stored(db, tenant):
     store = fill(tenant, 3)
     report("default", tenant, Report(op="find", error="Nothing was found."))
     return store
+
+
+class Careless(Access):
+    """Names, beside a tenant, what can be none."""
+
+    def admin_tenants(self, user):
+        return {"acme", "", " padded "}
 
 
 def addresses(tenant="acme", id="s3"):
@@ -239,6 +247,32 @@ def test_a_host_s_own_registration_wins():
 
     assert type(site.get_model_admin(Strategy)) is Own
     assert type(site.get_model_admin(Incident)) is IncidentAdmin
+
+
+def test_without_an_admin_of_incidents_no_page_leads_there(admin_client, stored, monkeypatch):
+    registered = admin.site.is_registered
+    monkeypatch.setattr(
+        admin.site, "is_registered", lambda model: model is not Incident and registered(model)
+    )
+
+    for name in ("list", "find", "prune", "seed"):
+        assert "Incidents (" not in get(admin_client, addresses()[name])
+
+
+def test_an_access_class_that_names_what_is_no_tenant_breaks_nothing(admin_client, settings, stored):
+    access(settings, Careless)
+
+    page = get(admin_client, url("list"))
+
+    assert '<option value="acme" selected>' in page
+    assert "padded" not in page
+
+
+def test_what_was_done_to_a_strategy_stands_in_its_history(admin_client, stored):
+    posted = {"tenant": "acme", "problem": "p", "strategy": "s", "confidence": "2", "id": "mine"}
+    admin_client.post(url("add"), posted)
+
+    assert "Added mine." in get(admin_client, url("history", obj_of("mine").pk))
 
 
 # --- nothing stored is markup --------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 from django.contrib.admin.models import DELETION
@@ -233,6 +234,33 @@ def test_a_post_without_a_look_only_shows(admin_client, tenant):
 
     assert "prune_form" in page
     assert len(ids()) == 3
+
+
+@pytest.mark.postgres_only
+@pytest.mark.django_db(transaction=True)
+def test_no_writer_gets_in_between_the_last_look_and_the_act(admin_client, tenant, monkeypatch):
+    """Without the lock the other writer would be through, and one more strategy would go."""
+    fill(tenant, 3)
+    form, real, writers = looked(admin_client, 2), StrategyStore.prune, []
+
+    def write():
+        StrategyStore(tenant).save(problem="better", strategy="x", confidence=3, id="best")
+        connection.close()
+
+    def prune(self, max_size, *, dry_run=False):
+        gone = real(self, max_size, dry_run=dry_run)
+        if dry_run and connection.in_atomic_block and not writers:
+            writers.append(threading.Thread(target=write))
+            writers[0].start()
+            writers[0].join(timeout=1)
+        return gone
+
+    monkeypatch.setattr(StrategyStore, "prune", prune)
+    response = admin_client.post(url("prune"), form)
+    writers[0].join()
+
+    assert response.status_code == 302
+    assert ids() == ["best", "s1", "s2"]
 
 
 def test_trouble_in_the_database_is_told_and_deletes_nothing(admin_client, tenant, monkeypatch):

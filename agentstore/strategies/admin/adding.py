@@ -127,7 +127,7 @@ class AddingAdmin(ExportingAdmin):
         text = _("It is there already as %(id)s: the two were merged.") if merged else _("Added %(id)s.")
         if saved.evicted_ids:
             text = f"{text} {_('To make room, %(count)s with the lowest rank went.')}"
-        objects = self.of_tenant(request, tenant).filter(strategy_id=saved.id)
+        objects = self.get_queryset(request).filter(tenant=tenant, strategy_id=saved.id).defer("terms")
         self.log(request, objects, CHANGE if merged else ADDITION, text % names)
         return self.done(request, text % names, to)
 

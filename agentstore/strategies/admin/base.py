@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.admin.models import LogEntry
+from django.contrib.admin.utils import unquote
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
 from django.db import router
@@ -22,13 +22,13 @@ from agentstore.core.admin import Crumb, StoreAdmin, UsageBar, tenant_label
 from agentstore.core.models import Usage
 from agentstore.core.tenancy import is_tenant
 from agentstore.core.values import now
-from agentstore.strategies import ranking
+from agentstore.strategies.admin.reading import ShownRows
 from agentstore.strategies.admin.words import Line
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.portable import COUNTER
 from agentstore.strategies.store import StrategyStore
 
-__all__ = ["Light", "Offer", "StrategyAdminBase", "Tab", "TenantAdmin"]
+__all__ = ["Offer", "StrategyAdminBase", "Tab", "TenantAdmin", "key_of"]
 
 #: How many tenants a choice offers; with more of them their names are typed.
 OFFERED = 200
@@ -59,17 +59,6 @@ class Offer:
         """The label with how full the tenant is."""
         names = {"label": self.label, "used": f"{self.used:,}", "capacity": f"{self.capacity:,}"}
         return _("%(label)s (%(used)s of %(capacity)s)") % names
-
-
-class Light(NamedTuple):
-    """What the order of a strategy, and the filters of the list, depend on."""
-
-    pk: UUID
-    id: str
-    confidence: float
-    ts: datetime
-    term_count: int
-    origin: str
 
 
 class TenantAdmin(StoreAdmin):
@@ -106,7 +95,7 @@ class TenantAdmin(StoreAdmin):
         return [
             Offer(tenant=name, label=tenant_label(name), used=count, capacity=StrategyStore(name).capacity)
             for name, count in used.items()
-            if self.allows(request, "view", name)
+            if is_tenant(name) and self.allows(request, "view", name)
         ]
 
     def given_tenant(self, request: HttpRequest) -> str:
@@ -161,6 +150,11 @@ class TenantAdmin(StoreAdmin):
             if self.admin_site.is_registered(Incident if name == "incidents" else Strategy)
         ]
 
+    def incidents_url(self, request: HttpRequest, tenant: str) -> str:
+        """Return the address of a tenant's incidents; empty text for who may not see them."""
+        seen = self.may_see(request, Incident) and self.admin_site.is_registered(Incident)
+        return self.to("incidents", tenant=tenant) if seen else ""
+
     def may_see(self, request: HttpRequest, model: type[Strategy | Incident]) -> bool:
         """Tell whether the user may see the pages of a model."""
         name = model._meta.model_name
@@ -186,20 +180,23 @@ class StrategyAdminBase(TenantAdmin):
 
     # --- rows ----------------------------------------------------------------------------------
 
-    def of_tenant(self, request: HttpRequest, tenant: str) -> QuerySet[Any]:
-        """Return the strategies of one tenant, without what is derived from their texts."""
-        return self.get_queryset(request).filter(tenant=tenant).defer("terms")
+    def rows(self, request: HttpRequest, tenant: str) -> ShownRows:
+        """Return what reads the strategies of one tenant."""
+        return ShownRows(self.get_queryset(request), tenant)
 
-    def ranked(self, request: HttpRequest, tenant: str) -> list[Light]:
-        """Return what the order depends on, of all strategies of a tenant, best first."""
-        at = now()
-        names = ("pk", "strategy_id", "confidence", "ts", "term_count", "origin")
-        rows = [Light._make(row) for row in self.of_tenant(request, tenant).values_list(*names)]
-        return sorted(rows, key=lambda row: _order(row, at))
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """Return the strategy if there is one that the user may see, else None."""
+        key = key_of(unquote(object_id))
+        if key is None:
+            return None
+        tenant = self.get_queryset(request).filter(pk=key).values_list("tenant", flat=True).first()
+        if tenant is None or not self.allows(request, "view", tenant):
+            return None
+        return next(iter(self.rows(request, tenant).instances([key])), None)
 
     def lines(self, request: HttpRequest, tenant: str, ranks: Mapping[UUID, int]) -> list[Line]:
         """Return the strategies of these keys as tables show them, by rank."""
-        found = self.of_tenant(request, tenant).filter(pk__in=list(ranks)) if ranks else ()
+        found = self.rows(request, tenant).instances(ranks.keys())
         return sorted((self.line(obj, ranks[obj.pk]) for obj in found), key=lambda line: line.rank)
 
     def line(self, obj: Any, rank: int = 0) -> Line:
@@ -255,5 +252,9 @@ def _by_label(offer: Offer) -> tuple[str, str]:
     return (offer.label.casefold(), offer.tenant)
 
 
-def _order(row: Light, at: datetime) -> ranking.Key:
-    return ranking.key_of(row.confidence, ranking.clamp(row.ts, at), row.term_count, row.id)
+def key_of(text: str) -> UUID | None:
+    """Return the key of a row that an address or a form names, if it can be one."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

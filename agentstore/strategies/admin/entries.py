@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from agentstore.core import errors
 from agentstore.core.admin import Crumb, tenant_label, time_tag
 from agentstore.core.guards import printable
+from agentstore.strategies.admin.base import key_of
 from agentstore.strategies.admin.listing import ListingAdmin
 from agentstore.strategies.admin.words import Line, words_of
 from agentstore.strategies.terms import analyse_query
@@ -54,14 +55,14 @@ class EntriesAdmin(ListingAdmin):
             return self.not_found(request, object_id)
         if request.method == "POST":
             raise PermissionDenied
-        ordered = [row.pk for row in self.ranked(request, obj.tenant)]
-        words = analyse_query(printable(obj.problem)).every
+        ordered = [row.pk for row in self.rows(request, obj.tenant).ranked()]
+        words = analyse_query(printable(str(obj.problem))).every
         context = {
             "original": obj,
             "line": self.line(obj, ordered.index(obj.pk) + 1 if obj.pk in ordered else 0),
             "total": f"{len(ordered):,}",
-            "problem": printable(obj.problem),
-            "strategy": printable(obj.strategy),
+            "problem": printable(str(obj.problem)),
+            "strategy": printable(str(obj.strategy)),
             "learned": time_tag(obj.ts),
             "words": words[:WORDS],
             "more_words": max(0, len(words) - WORDS),
@@ -112,9 +113,16 @@ class EntriesAdmin(ListingAdmin):
         """Return the strategies that were ticked, of those that the user may see."""
         if not self.has_delete_permission(request):
             raise PermissionDenied
-        keys = [key for text in request.POST.getlist(ACTION_CHECKBOX_NAME)[:MOST] if (key := _key(text))]
-        rows = self.get_queryset(request).filter(pk__in=keys).defer("terms").order_by("tenant", "-rank", "pk")
-        return [obj for obj in rows if self.has_view_permission(request, obj)]
+        keys = [key for text in request.POST.getlist(ACTION_CHECKBOX_NAME)[:MOST] if (key := key_of(text))]
+        rows = self.get_queryset(request).filter(pk__in=keys).order_by("tenant")
+        tenants = dict.fromkeys(rows.values_list("tenant", flat=True))
+        seen = [tenant for tenant in tenants if self.allows(request, "view", tenant)]
+        return [obj for tenant in seen for obj in self._by_rank(request, tenant, keys)]
+
+    def _by_rank(self, request: HttpRequest, tenant: str, keys: list[UUID]) -> list[Any]:
+        rows = self.rows(request, tenant)
+        places = {light.pk: place for place, light in enumerate(rows.ranked())}
+        return sorted(rows.instances(keys), key=lambda obj: places.get(obj.pk, 0))
 
     def _ask(self, request: HttpRequest, rows: Sequence[Any], *, back: str) -> HttpResponse:
         count, one = {"count": f"{len(rows):,}"}, len(rows) == 1
@@ -158,7 +166,7 @@ class EntriesAdmin(ListingAdmin):
             )
         back = self.to("list", tenant=rows[0].tenant)
         if not gone:
-            self.message_user(request, _("Nothing was deleted: it was gone already."), messages.WARNING)
+            self.message_user(request, self._why_not(request, rows[0]), messages.WARNING)
             return HttpResponseRedirect(back)
         names = {"count": f"{len(gone):,}", "id": gone[0].strategy_id, "tenant": tenant_label(gone[0].tenant)}
         one, many = (
@@ -167,12 +175,10 @@ class EntriesAdmin(ListingAdmin):
         )
         return self.done(request, (one if len(gone) == 1 else many) % names, back)
 
-
-def _key(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    def _why_not(self, request: HttpRequest, obj: Any) -> str:
+        if self.get_object(request, str(obj.pk)) is None:
+            return _("Nothing was deleted: it was gone already.")
+        return _("Nothing was deleted. A strategy whose id is none is removed by pruning.")
 
 
 def _cells(line: Line) -> list[object]:

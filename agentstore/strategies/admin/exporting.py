@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,10 +25,11 @@ class ExportingAdmin(SeedingAdmin):
             return self.not_found(request, self.given_tenant(request))
         over = request.GET.get("over", "")
         skipped = int(over) if over.isascii() and over.isdecimal() and len(over) < 10 else 0
-        places = {row.pk: place for place, row in enumerate(self.ranked(request, tenant)[skipped:])}
-        rows = [obj for obj in self.of_tenant(request, tenant) if obj.pk in places]
-        rows.sort(key=lambda obj: places[obj.pk])
-        text = json.dumps([_entry(obj) for obj in rows], ensure_ascii=False, indent=1)
+        rows = self.rows(request, tenant)
+        places = {row.pk: place for place, row in enumerate(rows.ranked()[skipped:])}
+        found = [obj for obj in rows.instances() if obj.pk in places]
+        found.sort(key=lambda obj: places[obj.pk])
+        text = json.dumps([_entry(obj) for obj in found], ensure_ascii=False, indent=1, default=str)
         answer = HttpResponse(text.encode("utf-8", "backslashreplace"), content_type="application/json")
         name = f"strategies-{now():%Y-%m-%d}.json"
         answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
@@ -35,12 +37,13 @@ class ExportingAdmin(SeedingAdmin):
 
 
 def _entry(obj: Any) -> JSONObject:
-    """Return what a seed takes; tenant, origin and score are the store's own."""
+    """Return what a seed takes; what is spoiled stays as it is, for the seed to point at."""
+    sure = obj.confidence
     entry: JSONObject = {
         "id": obj.strategy_id,
         "problem": obj.problem,
         "strategy": obj.strategy,
-        "confidence": obj.confidence,
+        "confidence": sure if not isinstance(sure, float) or math.isfinite(sure) else str(sure),
         "ts": utc_text(obj.ts),
     }
     optional = {"teacher_model": obj.teacher_model, "signature": obj.signature}

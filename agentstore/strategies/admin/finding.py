@@ -21,7 +21,8 @@ from agentstore.strategies.admin.words import marked, score_text, size_text, wor
 from agentstore.strategies.entry import INJECTION_BUDGET_BYTES
 from agentstore.strategies.portable import RawStrategy
 from agentstore.strategies.prompt import render_for_prompt
-from agentstore.strategies.store import StrategyStore, read_row
+from agentstore.strategies.rows import read_row
+from agentstore.strategies.store import StrategyStore
 from agentstore.strategies.terms import Query, analyse_query
 from agentstore.strategies.values import Explanation, FindResult, StoredStrategy, StrategyMatch
 
@@ -108,7 +109,7 @@ class FindingAdmin(EntriesAdmin):
         context: dict[str, Any] = {
             "asked": asked,
             "may_find": bool(tenant) and self.allows(request, "find", tenant),
-            "incidents_url": self.to("incidents", tenant=tenant),
+            "incidents_url": self.incidents_url(request, tenant),
         }
         if request.method == "POST":
             self.require(request, "find", tenant)
@@ -130,9 +131,9 @@ class FindingAdmin(EntriesAdmin):
 
     def _look(self, request: HttpRequest, store: StrategyStore, asked: Asked, found: FindResult) -> Look:
         query, at = analyse_query(asked.objective), now()
-        rows = self.get_queryset(request).filter(tenant=store.tenant).values_list(*RawStrategy._fields)
         # Where find failed there is no use in asking the database again.
-        raws = [RawStrategy._make(row) for row in rows] if found.empty_because != "failed" else []
+        failed = found.empty_because == "failed"
+        raws = [] if failed else self.rows(request, store.tenant).all()
         readable = ranking.in_order(filter(None, map(_read_row, raws)), at)
         told = [(row, matching.explain(query, row, now=at, rules=store.rules)) for row in readable]
         return Look(

@@ -8,12 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from agentstore.strategies.admin.base import Light, StrategyAdminBase
+from agentstore.strategies.admin.base import StrategyAdminBase
+from agentstore.strategies.portable import Light
 from agentstore.strategies.ranking import HALF_LIFE
 from agentstore.strategies.terms import normalize_text
 
@@ -54,7 +56,7 @@ class ListingAdmin(StrategyAdminBase):
         tenant = self.chosen(request)
         if tenant is None:
             return self.not_found(request, self.given_tenant(request))
-        ordered = self.ranked(request, tenant) if tenant else []
+        ordered = self.rows(request, tenant).ranked() if tenant else []
         wanted = self._wanted(request)
         page = Paginator(self._fitting(request, tenant, ordered, wanted), self.list_per_page).get_page(
             request.GET.get("p")
@@ -93,18 +95,21 @@ class ListingAdmin(StrategyAdminBase):
     ) -> list[tuple[UUID, int]]:
         """Return the keys of what is asked for with their ranks among all."""
         ranks = [(row, rank) for rank, row in enumerate(ordered, start=1)]
+        rows = self.get_queryset(request).filter(tenant=tenant)
         if wanted.origin:
-            ranks = [(row, rank) for row, rank in ranks if row.origin == wanted.origin]
+            pks = set(rows.filter(origin=wanted.origin).values_list("pk", flat=True))
+            ranks = [(row, rank) for row, rank in ranks if row.pk in pks]
         if wanted.search and ranks:
-            holding = self._holding(request, tenant, wanted.search)
+            holding = _holding(rows, wanted.search)
             ranks = [(row, rank) for row, rank in ranks if row.pk in holding]
         return [(row.pk, rank) for row, rank in ranks]
 
-    def _holding(self, request: HttpRequest, tenant: str, search: str) -> Collection[UUID]:
-        """Return the keys of the strategies that contain a text, folded as find folds: cap or not."""
-        needle = normalize_text(search)
-        rows = self.of_tenant(request, tenant).values_list("pk", "strategy_id", "problem", "strategy")
-        return {pk for pk, *texts in rows if any(needle in normalize_text(text) for text in texts)}
+
+def _holding(rows: QuerySet[Any], search: str) -> Collection[UUID]:
+    """Return the keys of the strategies that contain a text, both folded as find folds."""
+    needle = normalize_text(search)
+    found = rows.values_list("pk", "strategy_id", "problem", "strategy")
+    return {pk for pk, *texts in found if any(needle in normalize_text(str(text)) for text in texts)}
 
 
 def _count_text(count: int, total: int) -> str:

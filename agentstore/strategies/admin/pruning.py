@@ -43,7 +43,7 @@ class Preview:
         digest = hashlib.sha256()
         for row in self.gone:
             for text in (row.id, row.problem, row.strategy):
-                digest.update(f"{len(text)}:{text}".encode("utf-8", "surrogatepass"))
+                digest.update(f"{text!r},".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     @property
@@ -76,7 +76,8 @@ class PruningAdmin(FindingAdmin):
     def _preview(self, request: HttpRequest, tenant: str, size: int) -> Preview:
         store = self.store(request, tenant)
         gone = store.prune(size, dry_run=True)
-        return Preview(size=size, gone=gone, stays=self.of_tenant(request, tenant).count() - len(gone))
+        stays = self.get_queryset(request).filter(tenant=tenant).count() - len(gone)
+        return Preview(size=size, gone=gone, stays=max(0, stays))
 
     # --- the act -------------------------------------------------------------------------------
 
@@ -149,7 +150,7 @@ class PruningAdmin(FindingAdmin):
         show, stays, total = request.GET.get("show", ""), preview.stays, preview.stays + len(preview.gone)
         before = min(stays, ALL if show == "stay" else STAY)
         after = min(total - stays, ALL if show == "go" or total - stays <= 2 * GO else GO)
-        ordered = self.ranked(request, tenant)
+        ordered = self.rows(request, tenant).ranked()
         ranks = {row.pk: rank for rank, row in enumerate(ordered[: stays + after], start=1)}
         near = {pk: rank for pk, rank in ranks.items() if rank > stays - before}
         lines = self.lines(request, tenant, near)
@@ -178,8 +179,8 @@ def _read_size(text: str) -> tuple[int | None, str]:
     return None, _("Type a whole number from 0 on.")
 
 
-def _token(id: str) -> str:
-    digest = hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=6).digest()
+def _token(id: object) -> str:
+    digest = hashlib.blake2b(str(id).encode("utf-8", "surrogatepass"), digest_size=6).digest()
     return base64.urlsafe_b64encode(digest).decode()
 
 

@@ -78,22 +78,24 @@ class Line:
     @property
     def problem(self) -> str:
         """The problem, or the beginning of it."""
-        return Truncator(printable(self.obj.problem)).chars(SHOWN)
+        return Truncator(printable(str(self.obj.problem))).chars(SHOWN)
 
     @property
     def strategy(self) -> str:
         """The strategy, or the beginning of it."""
-        return Truncator(printable(self.obj.strategy)).chars(SHOWN)
+        return Truncator(printable(str(self.obj.strategy))).chars(SHOWN)
 
     @property
     def score(self) -> str:
         """The score at this moment."""
-        return score_text(ranking.score(self.obj.confidence, self.obj.ts, self.at))
+        sure = self.obj.confidence
+        return score_text(ranking.score(sure, self.obj.ts, self.at)) if _is_number(sure) else "–"
 
     @property
     def confidence(self) -> str:
         """The confidence."""
-        return number_text(self.obj.confidence)
+        sure = self.obj.confidence
+        return number_text(sure) if _is_number(sure) else printable(str(sure))
 
     @property
     def age(self) -> SafeString:
@@ -111,6 +113,10 @@ class Line:
         names = ("problem", "strategy", "confidence", "ts", "teacher_model", "signature", "origin")
         fields = {name: getattr(self.obj, name) for name in names}
         return printable(entry.shape_issue({**fields, "id": self.obj.strategy_id}) or "")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def marked(text: str, wanted: Collection[str]) -> SafeString:
