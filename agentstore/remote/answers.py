@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -16,7 +16,9 @@ from agentstore.core import errors
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue
 from agentstore.remote.failures import RemoteFailed
 
-__all__ = ["CHANGED_HEADER", "TENANT_HEADER", "Answer", "entry_of", "error_of", "row_of", "tenant_of"]
+__all__ = ["CHANGED_HEADER", "TENANT_HEADER", "Answer", "entries_of", "error_of", "row_of", "tenant_of"]
+
+T = TypeVar("T")
 
 TENANT_HEADER = "X-Agentstore-Tenant"
 CHANGED_HEADER = "X-Agentstore-Changed"
@@ -77,21 +79,26 @@ class Answer:
         """Whether a write wrote anything."""
         return self.headers.get(CHANGED_HEADER) == "true"
 
-    def body(self) -> JSONObject:
-        """Return the JSON object of an answer.
+    def read(self, made: Callable[[JSONObject], T]) -> T:
+        """Return what ``made`` makes of the JSON object of an answer.
 
         Raises:
-            AgentStoreError: it says that the operation failed.
-            RemoteFailed: it holds no JSON object.
+            AgentStoreError: the answer says that the operation failed.
+            RemoteFailed: it holds no JSON object, or not what it should hold.
         """
         if not self.ok:
             raise error_of(self)
         found = self.json()
         if not isinstance(found, dict):
-            raise RemoteFailed(
-                f"{self.where}: the answer ({self.status}) holds no JSON object.", hint=_NOT_OURS
-            )
-        return found
+            raise self._unreadable("holds no JSON object")
+        try:
+            return made(found)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._unreadable("is not what it should be") from error
+
+    def _unreadable(self, problem: str) -> RemoteFailed:
+        message = f"{self.where}: the answer ({self.status}) {problem}."
+        return RemoteFailed(message, hint=_NOT_OURS, maybe_done=self.writes)
 
     def json(self) -> JSONValue:
         """Return the JSON of an answer; None where it is none."""
@@ -121,7 +128,8 @@ def _rebuilt(kind: type[errors.AgentStoreError], body: JSONObject, answer: Answe
         more["current_version"] = version if isinstance(version, int) else None
     elif kind is errors.StorageFailed:
         more["retryable"] = "Retry-After" in answer.headers
-    hint = str(body.get("hint") or (_LOGIN if answer.status == 401 else ""))
+    unknown = body.get("code") in ("not_authenticated", "authentication_failed")
+    hint = str(body.get("hint") or (_LOGIN if unknown else ""))
     return kind(body["detail"], hint=hint, **more)
 
 
@@ -185,8 +193,12 @@ def _decoded(data: JSONObject, schema: type[BaseModel]) -> tuple[BaseModel | Non
         return None, found
 
 
-def entry_of(body: JSONObject) -> HistoryEntry:
-    """Return an audited change."""
+def entries_of(body: JSONObject) -> tuple[list[HistoryEntry], str | None]:
+    """Return a page of audited changes, and the cursor of the next one."""
+    return [_entry(entry) for entry in body["results"]], body["next_cursor"]
+
+
+def _entry(body: JSONObject) -> HistoryEntry:
     return HistoryEntry(**{**body, "id": UUID(body["id"]), "at": datetime.fromisoformat(body["at"])})
 
 

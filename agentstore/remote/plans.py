@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from agentstore.core import errors
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage, Who
-from agentstore.remote.answers import TENANT_HEADER, Answer, entry_of, error_of, row_of, tenant_of
+from agentstore.remote.answers import TENANT_HEADER, Answer, entries_of, error_of, row_of, tenant_of
 from agentstore.remote.encoding import (
     check_key,
     check_name,
@@ -73,17 +73,19 @@ class Plans(Generic[S]):
         asked = {"filter": _filter(filter), "limit": to_json(limit, path="limit")}
         asked |= {"order_by": to_json(order_by, path="order_by"), "cursor": to_json(cursor, path="cursor")}
         answer = yield self._read("POST", "query/", body=asked)
-        body, tenant = answer.body(), self._tenant(answer)
-        rows = [row_of(row, tenant, self.schema) for row in body["results"]]
+        return answer.read(lambda body: self._page(body, answer))
+
+    def _page(self, body: JSONObject, answer: Answer) -> Page[S]:
+        rows = self._rows(body, answer, changed=False)
         return Page(rows=rows, next_cursor=body["next_cursor"], limit=body["limit"])
 
     def count(self, filter: object) -> Plan[int]:
         answer = yield self._read("POST", "count/", body={"filter": _filter(filter)})
-        return cast("int", answer.body()["count"])
+        return answer.read(lambda body: cast("int", body["count"]))
 
     def usage(self) -> Plan[Usage]:
-        body = (yield self._read("GET", "usage/")).body()
-        return Usage(used=body["used"], capacity=body["capacity"])
+        answer = yield self._read("GET", "usage/")
+        return answer.read(lambda body: Usage(used=body["used"], capacity=body["capacity"]))
 
     def history(
         self, id: UUID | str, limit: int | None, before: UUID | str | None
@@ -101,9 +103,8 @@ class Plans(Generic[S]):
             answer = yield self._read("GET", f"{key}/history/", params=params)
             if answer.no_row:
                 return found
-            body = answer.body()
-            found += [entry_of(entry) for entry in body["results"]]
-            cursor = body["next_cursor"]
+            entries, cursor = answer.read(entries_of)
+            found += entries
             if cursor is None or len(found) == left:
                 return found
 
@@ -128,9 +129,8 @@ class Plans(Generic[S]):
         if not body:
             return []
         answer = yield self._write("POST", "bulk/", body=body, headers=headers, repeatable=True)
-        found, tenant = answer.body()["results"], self._tenant(answer)
         changed = answer.changed or (answer.doubtful and idempotency_key is None)
-        return [row_of(row, tenant, self.schema, changed=changed) for row in found]
+        return answer.read(lambda body: self._rows(body, answer, changed=changed))
 
     def update(
         self, id: UUID | str, patch: object, unset: object, expected_version: int | None, who: Who
@@ -211,12 +211,13 @@ class Plans(Generic[S]):
             sent[TENANT_HEADER] = quote(self.tenant, safe="")
         return Call(method=method, path=f"entities/{self.name}/{path}", headers=sent, **details)
 
-    def _tenant(self, answer: Answer) -> str:
-        return tenant_of(answer, self.tenant or "")
-
     def _row(self, answer: Answer, *, changed: bool = False) -> EntityRow[S]:
-        body = answer.body()
-        return row_of(body, self._tenant(answer), self.schema, changed=changed or answer.changed)
+        tenant, changed = tenant_of(answer, self.tenant or ""), changed or answer.changed
+        return answer.read(lambda body: row_of(body, tenant, self.schema, changed=changed))
+
+    def _rows(self, body: JSONObject, answer: Answer, *, changed: bool) -> list[EntityRow[S]]:
+        tenant = tenant_of(answer, self.tenant or "")
+        return [row_of(row, tenant, self.schema, changed=changed) for row in body["results"]]
 
     def _why(self, who: Who) -> dict[str, str]:
         return why_headers(self._reason, self._context, **who)
