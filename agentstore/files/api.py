@@ -14,6 +14,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
+from django.utils.encoding import escape_uri_path
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -198,14 +199,13 @@ class FileView(AgentView):
         created = info.changed and info.created_at == info.at
         response = self.answer(info, status=201 if created else 200)
         if created:
-            response["Location"] = request.build_absolute_uri(request.path)
+            response["Location"] = request.build_absolute_uri(escape_uri_path(request.path))
         return response
 
     def _content(self, request: Request, reason: str | None) -> tuple[Any, str | None]:
-        if isinstance(request.data, str):
-            return request.data, reason
         if not (request.content_type or "").startswith("application/json"):
-            return "", reason  # an empty body has no parser: it is the empty text
+            # An empty body has no parser: it is the empty text.
+            return request.data if isinstance(request.data, str) else "", reason
         body = self.read_body(request, known=["content", "reason"], ignored=ECHOED)
         if "content" not in body:
             guards.refuse("content", "The key is missing.", 'Send {"content": "..."}, or the text itself.')

@@ -50,9 +50,13 @@ def test_a_text_inside_json_is_kept_to_the_byte_and_can_be_put_back(api_client):
     assert again.status_code == 200 and again.json()["changed"] is False and again.json()["version"] == 1
 
 
-@pytest.mark.parametrize("name", ["new", "history", "a/b/c.md", "ünï.md", "100%.md", "versions/x", "a b.md"])
+@pytest.mark.parametrize(
+    "name", ["new", "history", "a/b/c.md", "ünï.md", "100%.md", "versions/x", "a b.md", "a?b#c;d&e=f"]
+)
 def test_odd_names_work_in_every_address(api_client, name):
-    assert put(api_client, name, b"one").status_code == 201
+    created = put(api_client, name, b"one")
+    assert created.status_code == 201
+    assert api_client.get(created["Location"]).json()["name"] == name
     assert put(api_client, name, b"two").status_code == 200
 
     listed = api_client.get(f"{BASE}versions/{quote(name)}").json()["results"]
@@ -81,6 +85,8 @@ def test_names_that_are_none_are_refused(api_client, path):
         (b'{"content": 3}', "application/json", 400, "validation"),
         (b'{"content": "\\ud800"}', "application/json", 400, "validation"),
         (b'{"contents": "x"}', "application/json", 400, "validation"),
+        (b'"a text"', "application/json", 400, "validation"),
+        (b'"{\\"content\\": \\"wrapped twice\\"}"', "application/json; charset=utf-8", 400, "validation"),
         (b"{}", "application/json", 400, "validation"),
         (b"[]", "application/json", 400, "validation"),
         (b"{", "application/json", 400, "validation"),
