@@ -21,6 +21,7 @@ from rest_framework.response import Response
 
 from agentstore.core import guards
 from agentstore.core.api import StoreView, StrictJSONParser, described_by
+from agentstore.core.context import checked
 from agentstore.core.preconditions import Preconditions, etag
 from agentstore.core.requests import read_integer
 from agentstore.core.values import JSONObject, utc_text
@@ -103,8 +104,8 @@ class AgentView(FilesCapabilityView):
         return FileStore(self.tenant, self.kwargs["agent"], actor=self.actor, source="api")
 
     @property
-    def name(self) -> str:
-        """The file that the address names."""
+    def file(self) -> str:
+        """The name of the file that the address names; ``name`` is a view's own, in REST framework."""
         return check_name(self.kwargs["name"])
 
     def answer(self, info: FileInfo, *, status: int = 200) -> Response:
@@ -119,11 +120,11 @@ class AgentView(FilesCapabilityView):
             NotFound: they demand that there is a file, and there is none.
         """
         sent = Preconditions.of(request.headers)
-        if sent.if_match is not None and self.store.info(self.name) is None:
-            raise self.store.not_found(self.name)
+        if sent.if_match is not None and self.store.info(self.file) is None:
+            raise self.store.not_found(self.file)
 
         def current() -> int | None:
-            info = self.store.info(self.name)
+            info = self.store.info(self.file)
             return None if info is None else info.version
 
         return None if sent.creates_only else sent.expected(current)
@@ -156,9 +157,9 @@ class FileView(AgentView):
     def get(self, request: Request, agent: str, name: str) -> Response | HttpResponse:
         """Return the text, or that of an older ``version``; JSON unless ``Accept`` prefers text."""
         params = self.only_params("version")
-        info = self.store.info(self.name)
+        info = self.store.info(self.file)
         if info is None:
-            raise self.store.not_found(self.name)
+            raise self.store.not_found(self.file)
         version = read_integer(params["version"], "version") if "version" in params else info.version
         if Preconditions.of(request.headers).unchanged(version):
             return Response(status=304, headers={"ETag": etag(version)})
@@ -173,10 +174,10 @@ class FileView(AgentView):
 
     def _state(self, info: FileInfo, version: int) -> tuple[JSONObject, str]:
         """Return the facts and text of a version; an older one has its own facts."""
-        content = self.store.need_content(self.name, version)
+        content = self.store.need_content(self.file, version)
         if version == info.version:
             return shown(info), content
-        older = next(item for item in self.store.versions(self.name) if item.version == version)
+        older = next(item for item in self.store.versions(self.file) if item.version == version)
         return shown(older), content
 
     def _text(self, content: str, version: int) -> HttpResponse:
@@ -190,7 +191,7 @@ class FileView(AgentView):
         params = self.only_params("reason")
         content, reason = self._content(request, params.get("reason"))
         info = self.store.write(
-            self.name,
+            self.file,
             content,
             expected_version=self.expected(request),
             create_only=Preconditions.of(request.headers).creates_only,
@@ -215,10 +216,10 @@ class FileView(AgentView):
         """Delete the file; it can be undeleted."""
         params = self.only_params("reason")
         done = self.store.delete(
-            self.name, expected_version=self.expected(request), reason=params.get("reason")
+            self.file, expected_version=self.expected(request), reason=params.get("reason")
         )
         if not done:
-            raise self.store.not_found(self.name)
+            raise self.store.not_found(self.file)
         return Response(status=204)
 
 
@@ -228,9 +229,9 @@ class VersionsView(AgentView):
     def get(self, request: Request, agent: str, name: str) -> Response:
         """List the kept older versions, newest first."""
         self.only_params()
-        if self.store.info(self.name) is None:
-            raise self.store.not_found(self.name)
-        return self.whole_list([shown(version) for version in self.store.versions(self.name)])
+        if self.store.info(self.file) is None:
+            raise self.store.not_found(self.file)
+        return self.whole_list([shown(version) for version in self.store.versions(self.file)])
 
 
 class DiffView(AgentView):
@@ -243,7 +244,7 @@ class DiffView(AgentView):
             guards.refuse("a", "Say which version to compare from.")
         a = read_integer(params["a"], "a")
         b = read_integer(params["b"], "b") if "b" in params else None
-        diff = self.store.diff(self.name, a, b)
+        diff = self.store.diff(self.file, a, b)
         facts = ("old_label", "new_label", "added", "removed", "too_large", "only_line_ends")
         return Response({**{fact: getattr(diff, fact) for fact in facts}, "unified": str(diff)})
 
@@ -277,7 +278,7 @@ class RestoreView(ActingView):
         expected = self.expected(request)
         return self.answer(
             self.store.restore(
-                self.name, body["version"], expected_version=expected, reason=body.get("reason")
+                self.file, body["version"], expected_version=expected, reason=body.get("reason")
             )
         )
 
@@ -288,7 +289,7 @@ class UndeleteView(ActingView):
     access_actions = {"POST": "undelete"}
 
     def act(self, request: Request, body: JSONObject) -> Response:
-        return self.answer(self.store.undelete(self.name, reason=body.get("reason")))
+        return self.answer(self.store.undelete(self.file, reason=body.get("reason")))
 
 
 class RenameView(ActingView):
@@ -300,7 +301,7 @@ class RenameView(ActingView):
     def act(self, request: Request, body: JSONObject) -> Response:
         expected = self.expected(request)
         return self.answer(
-            self.store.rename(self.name, body["to"], expected_version=expected, reason=body.get("reason"))
+            self.store.rename(self.file, body["to"], expected_version=expected, reason=body.get("reason"))
         )
 
 
@@ -311,7 +312,7 @@ class RedactView(ActingView):
     known = ("version", "reason")
 
     def act(self, request: Request, body: JSONObject) -> Response:
-        self.store.redact(self.name, body["version"], body.get("reason", ""))
+        self.store.redact(self.file, body["version"], body.get("reason", ""))
         return Response(status=204)
 
 
@@ -350,12 +351,14 @@ class ArchiveView(AgentView):
         params = self.only_params("policy", "prune", "dry_run", "reason")
         if not isinstance(request.data, bytes):
             guards.refuse("", "There is no body.", "Send a zip as application/zip.")
+        prune, dry_run = self.flag("prune"), self.flag("dry_run")
+        reason = checked(reason=params.get("reason")).reason  # even where there is nothing to write
         steps = import_files(
             self.store.with_source("import"),
             read_zip(request.data),
             policy=params.get("policy", "fail"),
-            prune=self.flag("prune"),
-            dry_run=self.flag("dry_run"),
-            reason=params.get("reason"),
+            prune=prune,
+            dry_run=dry_run,
+            reason=reason,
         )
         return self.whole_list([shown(step) for step in steps])

@@ -26,6 +26,14 @@ _GIVEN: JSONObject = {"type": "string", "pattern": NO_NUL}
 _WHY = "Why; people see it in the history."
 _WHY_TEXT: JSONObject = {"type": "string", "pattern": NO_NUL, "maxLength": MAX_REASON}
 _REASON: JSONObject = {**_WHY_TEXT, "type": ["string", "null"], "description": _WHY}
+_SEGMENT = r"[^/\\\u0000-\u001f\u007f-\u009f]+"
+#: What a pattern can say of a name; the rest is in the description.
+_NAME: JSONObject = {
+    "type": "string",
+    "format": "agent-file-name",
+    "pattern": f"^{_SEGMENT}(/{_SEGMENT}){{0,{MAX_SEGMENTS - 1}}}$",
+    "maxLength": MAX_NAME_BYTES,
+}
 _COUNT: JSONObject = {"type": "integer", "minimum": 0}
 _VERSION: JSONObject = {"type": "integer", "minimum": 1}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
@@ -113,7 +121,7 @@ _COMPONENTS: dict[str, JSONObject] = {
     "AgentstoreFileRestore": closed({"version": _OLD_NUMBER, "reason": _REASON}, optional=["reason"]),
     "AgentstoreFileRedact": closed({"version": _OLD_NUMBER, "reason": _WHY_TEXT}),
     "AgentstoreFileRename": closed(
-        {"to": {"type": "string", "format": "agent-file-name"}, "reason": _REASON}, optional=["reason"]
+        {"to": {**_NAME, "description": "The new name."}, "reason": _REASON}, optional=["reason"]
     ),
     "AgentstoreFileReason": closed({"reason": _REASON}, optional=["reason"]),
     "AgentstoreFileDiff": closed(_DIFF),
@@ -241,14 +249,12 @@ class Schema(TableAutoSchema):
     path_parameters = {
         "agent": {
             "type": "string",
+            "format": "agent-id",
             "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$",
             "description": "The agent's id.",
         },
         "name": {
-            "type": "string",
-            "format": "agent-file-name",
-            "minLength": 1,
-            "maxLength": MAX_NAME_BYTES,
+            **_NAME,
             "description": (
                 f"The file's name: a relative path of at most {MAX_NAME_BYTES} bytes and {MAX_SEGMENTS} "
                 "segments. Its slashes may stand as they are, or percent-encoded."

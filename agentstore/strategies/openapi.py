@@ -36,9 +36,15 @@ def _text(most: int, description: str, **more: object) -> JSONObject:
     return {"type": "string", "pattern": NO_NUL, "maxLength": most, "description": about, **more}
 
 
+#: Text with something in it.
+_NOT_BLANK = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+
+
 _GIVEN: JSONObject = {
-    "problem": _text(MAX_PROBLEM_BYTES, "The problem, in the words that one would look for.", minLength=1),
-    "strategy": _text(MAX_STRATEGY_BYTES, "What worked.", minLength=1),
+    "problem": _text(
+        MAX_PROBLEM_BYTES, "The problem, in the words that one would look for.", pattern=_NOT_BLANK
+    ),
+    "strategy": _text(MAX_STRATEGY_BYTES, "What worked.", pattern=_NOT_BLANK),
     "confidence": {
         **_or_null(_CONFIDENCE),
         "default": DEFAULT_CONFIDENCE,
@@ -79,7 +85,9 @@ _RESULT: JSONObject = {
     "id": {**_ID, "description": "The id under which the content is stored."},
     "evicted_ids": {"type": "array", "items": _ID, "description": "The others that had to go, best first."},
 }
-_SEED_ENTRY: JSONObject = {**_GIVEN, "origin": {"anyOf": [_ORIGIN, {"type": "null"}]}}
+#: What an export gives may be seeded elsewhere.
+_IGNORED: JSONObject = {"description": "Ignored: what is seeded has an origin and a tenant."}
+_SEED_ENTRY: JSONObject = {**_GIVEN, "origin": _IGNORED, "tenant": _IGNORED}
 _FAILURE: JSONObject = {
     "number": {"type": "integer", "minimum": 1, "description": "Which entry, counted from 1."},
     "id": _ID,
@@ -142,7 +150,7 @@ _COMPONENTS: dict[str, JSONObject] = {
             "remaining": _COUNT,
         }
     ),
-    "AgentstoreStrategySeedEntry": closed(_SEED_ENTRY, optional=[*_OPTIONAL, "origin"]),
+    "AgentstoreStrategySeedEntry": closed(_SEED_ENTRY, optional=[*_OPTIONAL, "origin", "tenant"]),
     "AgentstoreStrategySeed": closed(
         {"entries": {"type": "array", "items": ref("AgentstoreStrategySeedEntry")}}
     ),

@@ -38,11 +38,12 @@ _WHICH: list[JSONObject] = [
         "agent",
         "The agent whose files there are tools for; without it there are none on files.",
         type="string",
+        format="agent-id",
         pattern="^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$",
     ),
     query(
         "writable",
-        "A glob of files that may be written, such as `notes/*`; repeat it for more. It takes `agent`.",
+        "A glob of files that may be written, such as `notes/*`; repeat it for more. Default: none.",
         type="array",
         items={"type": "string"},
     ),
@@ -65,7 +66,11 @@ class Schema(TableAutoSchema):
     """Describes the list of tools, and their call."""
 
     path_parameters = {
-        "name": {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,64}$", "description": "The tool's name."}
+        "name": {
+            "type": "string",
+            "pattern": "^[a-zA-Z0-9_-]{1,64}$",
+            "description": "The tool's name.",
+        }
     }
     operations = {
         ("ToolsView", "GET"): Operation(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from agentstore.core import errors, guards
+from agentstore.core import errors
 from agentstore.core.access import Access, get_access
 from agentstore.core.tenancy import check_agent
 from agentstore.core.values import JSONObject, JSONValue
@@ -43,7 +43,7 @@ class Wanted:
     """Which tools somebody asks for; the words are those of ``toolset``.
 
     Raises:
-        ValidationFailed: the agent's id is none, or files are to be written but it is not said whose.
+        ValidationFailed: the agent's id is none.
     """
 
     tenant: str | None = None
@@ -56,8 +56,6 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.agent is not None:
             check_agent(self.agent)
-        elif self.writable:
-            guards.refuse("writable", "It is not said whose files.", "Name the agent, too.")
 
 
 class PermittedToolset(Toolset):

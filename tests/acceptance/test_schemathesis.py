@@ -1,13 +1,15 @@
 """The OpenAPI document and the API agree: schemathesis, with a bounded budget, finds nothing.
 
-It runs every check it has on every operation of the demo's entities: no 500, no undocumented status,
-no answer that breaks its schema, no valid request refused, no invalid one taken.
+It runs every check it has on every operation of the demo's entities, and on those of files,
+strategies and tools: no 500, no undocumented status, no answer that breaks its schema, no valid
+request refused, no invalid one taken.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import UTC, datetime
 
 import hypothesis
 import pytest
@@ -16,10 +18,17 @@ from django.contrib.auth import get_user_model
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from schemathesis.config import SchemathesisConfig
 
+from agentstore.core.openapi import ERROR
+from agentstore.core.values import clock_at
 from agentstore.entities.registry import all_entities
+from agentstore.files import FileStore
+from agentstore.strategies import StrategyStore
+from agentstore.tools import toolset
+from tests.files.test_archive import make_zip
 
 NAME, PASSWORD = "admin", "secret"
 #: Stock checks, all of them; only the budget is ours.
@@ -40,6 +49,14 @@ ON_ROWS = {
         "negative_data_rejection": {"expected-statuses": ["4xx"]},
     },
 }
+#: What a model is told of a tool's arguments is not all that is checked: no vendor takes every rule.
+OF_TOOLS = {
+    **BRIEF,
+    "checks": {
+        "positive_data_acceptance": {"enabled": False},
+        "negative_data_rejection": {"expected-statuses": ["4xx"]},
+    },
+}
 BUDGET = hypothesis.settings(
     deadline=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck), stateful_step_count=6
 )
@@ -50,13 +67,31 @@ def demo(config, *, thorough=None):
     names = [model.entity.name for model in all_entities() if model.__module__.startswith("project.")]
     if thorough is not None:
         names = [name for name in names if (name in THOROUGHLY) is thorough]
-    loaded = schemathesis.openapi.from_wsgi(
-        "/api/schema/", WSGIHandler(), config=SchemathesisConfig.from_dict(config)
-    )
-    return loaded.include(path_regex=rf"^/api/entities/(({'|'.join(map(re.escape, names))})/.*)?$")
+    return load(config, rf"^/api/entities/(({'|'.join(map(re.escape, names))})/.*)?$")
 
+
+def load(config, paths):
+    """Return what is at these addresses as schemathesis sees it."""
+    config = SchemathesisConfig.from_dict(config)
+    return schemathesis.openapi.from_wsgi("/api/schema/", WSGIHandler(), config=config).include(
+        path_regex=paths
+    )
+
+
+#: What no schema says of a file's name: a segment neither begins nor ends with white space, nor is it
+#: all dots. Some names are those of files that are there.
+SEGMENTS = st.text(st.sampled_from("aZ0_-.~%&é日 "), min_size=1, max_size=8).filter(
+    lambda text: text.strip() == text and text.strip(".")
+)
+FILES = ("a.md", "ü b")
+ZIPS = st.dictionaries(SEGMENTS.map(str.casefold), st.text("a\n\ré", max_size=9), max_size=3)
+schemathesis.openapi.format("agent-id", st.just("0"))
+schemathesis.openapi.format("agent-file-name", st.sampled_from(FILES) | SEGMENTS)
+schemathesis.openapi.media_type("application/zip", ZIPS.map(lambda files: make_zip(*files.items())))
+schemathesis.serializer.alias("text/markdown", "text/plain")
 
 some, others = demo(CONFIG, thorough=True), demo(BRIEF, thorough=False)
+rest = load(ON_ROWS, r"^/api/(agents|strategies|tools)/")
 
 
 @pytest.fixture
@@ -94,3 +129,59 @@ def test_api_and_document_agree_on_rows_that_are_there(admin):
     assert seen["POST", 201] > 5
     assert seen["GET", 200] > 2
     assert seen["PATCH", 200] + seen["PUT", 200] + seen["DELETE", 204] > 0
+
+
+@pytest.fixture
+def filled(admin):
+    """Files and strategies of the user's own tenant, and of the tenant that occurs to everybody: 0.
+
+    The clock is far ahead, so that no time that is made up lies in its future.
+    """
+    with clock_at(datetime(9990, 1, 1, tzinfo=UTC)):
+        for tenant in ("0", f"user:{admin.pk}"):
+            for name in FILES:
+                for text in ("one\n", "two\n", "three\n"):
+                    FileStore(tenant, "0").write(name, text)
+            StrategyStore(tenant).save(id="0", problem="0 00", strategy="0")
+        yield admin
+
+
+@rest.parametrize()
+@BUDGET
+def test_files_strategies_and_tools_agree_with_the_document(case, filled):
+    case.call_and_validate()
+
+
+def calls():
+    """Return a document that has each tool as an operation of its own, as its definition says."""
+    which = [("agent", "0"), ("writable", "*")]
+    parameters = [
+        {"name": name, "in": "query", "required": True, "schema": {"enum": [value]}} for name, value in which
+    ]
+    error = {"application/json": {"schema": ERROR}}
+    paths = {}
+    for tool in toolset("0", agent="0", writable=["*"]).definitions("mcp"):
+        if tool["name"].split("_")[0] in ("orders", "reminders", "file", "strategy"):
+            answer = {"application/json": {"schema": tool["outputSchema"]}}
+            errors = dict.fromkeys(["400", "403", "404", "409"], {"description": "", "content": error})
+            paths[f"/api/tools/{tool['name']}/"] = {
+                "post": {
+                    "parameters": parameters,
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/json": {"schema": tool["inputSchema"]}},
+                    },
+                    "responses": {"200": {"description": "", "content": answer}, **errors},
+                }
+            }
+    return {"openapi": "3.1.0", "info": {"title": "Tools", "version": "1"}, "paths": paths}
+
+
+tools = schemathesis.openapi.from_dict(calls(), config=SchemathesisConfig.from_dict(OF_TOOLS))
+tools.app = WSGIHandler()
+
+
+@tools.parametrize()
+@BUDGET
+def test_tools_do_what_their_definitions_say(case, filled):
+    case.call_and_validate()

@@ -51,3 +51,17 @@ def test_a_name_that_holds_line_ends_is_refused_by_the_store(api_client, user, a
 
     assert response.status_code == 400 and "name" in response.json()["errors"]
     assert FileStore(f"user:{user.pk}", "bia").list() == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "agents/", "agents/bia/files/", "agents/bia/files/a.md", "agents/bia/changes/", "agents/bia/archive/",
+        "agents/bia/restore/a.md", "strategies/entries/", "strategies/find/", "tools/", "tools/tasks_get/",
+    ],
+)  # fmt: skip
+def test_every_address_says_what_it_takes(api_client, path):
+    response = api_client.options(f"/api/{path}")
+
+    assert response.status_code == 200 and response.json()["name"]
+    assert "OPTIONS" in response["Allow"]

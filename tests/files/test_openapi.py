@@ -179,3 +179,12 @@ def test_what_is_read_may_be_written_by_the_document_too(api_client, own):
 
     check_body(shown, "put", f"{AGENT}files/{{name}}")
     check_answer(api_client.put(url, data=shown, format="json"), "put", f"{AGENT}files/{{name}}")
+
+
+@pytest.mark.django_db
+def test_a_reason_that_is_too_long_is_refused_even_where_nothing_is_written(api_client):
+    path = f"/api/agents/bia/archive/?reason={'x' * 2001}"
+
+    response = api_client.generic("POST", path, make_zip(), "application/zip")
+
+    assert response.status_code == 400 and "reason" in response.json()["errors"]

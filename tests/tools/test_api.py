@@ -95,7 +95,6 @@ def test_read_only_leaves_nothing_that_writes(api_client):
         ("read_only=True", "read_only"),
         ("agent=b%20a", "agent"),
         ("agent=", "agent"),
-        ("writable=*", "writable"),
         ("dialekt=mcp", "dialekt"),
         ("dialect=mcp&dialect=mcp", ""),
         ("agent=a&agent=b", ""),
