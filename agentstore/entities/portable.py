@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
@@ -13,9 +12,11 @@ from django.db import models, transaction
 from django.db.models.functions import Cast
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
+from agentstore.core.numerals import keep_floats
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import HistoryEntry, JSONObject, new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
+from agentstore.entities.codec import Document
 from agentstore.entities.pages import COLUMNS, as_utc, fetch_rows, live_rows, raw_row, read_page
 from agentstore.entities.query import Clause
 
@@ -104,6 +105,15 @@ class PortableRows:
 
     # --- writes -----------------------------------------------------------------------------
 
+    def _json(self, document: Document | None) -> Any:
+        """Return what the ORM is to write for a document: itself, where it writes it well enough."""
+        if document is None:
+            return None
+        text = keep_floats(document.text)
+        if text == document.text:
+            return document.value
+        return Cast(models.Value(text, models.TextField()), models.JSONField())
+
     def _atomic(self, work: Callable[[], None]) -> Outcome:
         try:
             with transaction.atomic(self.alias):
@@ -128,7 +138,7 @@ class PortableRows:
                 self.model(
                     id=change.id,
                     tenant=self.tenant,
-                    data=change.data.value if change.data else {},
+                    data=self._json(change.data) or {},
                     version=1,
                     created_at=change.at,
                     updated_at=change.at,
@@ -145,7 +155,7 @@ class PortableRows:
             self._swap(
                 change,
                 deleted=False,
-                data=change.data.value if change.data else {},
+                data=self._json(change.data) or {},
                 version=change.version,
                 updated_at=change.at,
             )
@@ -223,8 +233,8 @@ class PortableRows:
                 row_id=change.id,
                 op=change.op,
                 version=version or change.version,
-                patch=None if change.patch is None else json.loads(change.patch.text),
-                full=change.data.value if change.full and change.data else None,
+                patch=self._json(change.patch),
+                full=self._json(change.data) if change.full else None,
                 actor=change.actor,
                 reason=change.reason,
                 context=change.context,

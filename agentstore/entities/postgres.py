@@ -17,6 +17,7 @@ from uuid import UUID
 from django.db import connections
 
 from agentstore.core.guards import dump_json
+from agentstore.core.numerals import keep_floats
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
@@ -111,7 +112,7 @@ RETURNING version
 
 
 def _text(change: Change) -> str:
-    return change.data.text if change.data else "{}"
+    return keep_floats(change.data.text) if change.data else "{}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -206,7 +207,7 @@ class PostgresRows(PortableRows):
         params = self._common(change) | {
             "data": data,
             "version": change.version,
-            "patch": change.patch.text if change.patch else None,
+            "patch": keep_floats(change.patch.text) if change.patch else None,
             "full": data if change.full else None,
         }
         return Outcome.DONE if self._write(UPDATE, params) else Outcome.STALE
