@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 
 import pytest
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, StoreModel, Usage
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile, HistoricalAgentFile
+from agentstore.strategies.incidents import report
+from agentstore.strategies.models import Incident, Strategy
+from agentstore.strategies.store import StrategyStore
+from agentstore.strategies.values import Incident as Report
 from tests.testapp.models import Small, Task
 
 
@@ -130,7 +136,9 @@ def test_a_zip_that_is_far_too_large_is_not_even_read(store, tmp_path):
 
 # --- erase --------------------------------------------------------------------------------------
 
-TABLES = [Task, Small, AuditEntry, Usage, IdempotencyKey, AgentFile, HistoricalAgentFile]
+TABLES = [
+    Task, Small, AuditEntry, Usage, IdempotencyKey, AgentFile, HistoricalAgentFile, Strategy, Incident
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -142,6 +150,9 @@ def two_tenants(db, tenant, other_tenant):
         tasks.update(row.id, {"done": True})
         tasks.delete(tasks.create({"text": "y"}).id)
         Small.store(each).create({})
+        lessons = StrategyStore(each)
+        lessons.save(problem="late parcel", strategy="call the depot")
+        report("default", each, Report(op="find", error="no database", id=""))
         for agent in ("bia", "zoe"):
             store = FileStore(each, agent)
             for text in ("one", "two"):
@@ -186,7 +197,62 @@ def test_erasing_an_agent_removes_its_files_and_versions_alone(two_tenants, tena
     assert FileStore(tenant, "bia").deleted() == []
 
 
-def test_every_table_of_a_store_is_erased():
+#: Tenants that a pattern, a prefix, a trim or a comparison without capitals would take for ``user_1``.
+ALIKE = ["user_10", "userX1", "USER_1", "user_", "user%", "x user_1", "user_1\u0301", "%", "_"]
+
+
+@pytest.mark.parametrize("name", ["user_1", "user%", "_"])
+def test_a_tenant_of_a_similar_name_keeps_everything(db, name):
+    for each in {"user_1", *ALIKE}:
+        FileStore(each, "bia").write("SOUL.md", each)
+        StrategyStore(each).save(problem="late parcel", strategy="call the depot")
+        Task.store(each).create({"text": each})
+    others = {"user_1", *ALIKE} - {name}
+    before = {each: stored(tenant=each) for each in others}
+
+    run("agentstore_erase", "--tenant", name, "--no-input")
+
+    assert set(stored(tenant=name).values()) == {0}
+    assert {each: stored(tenant=each) for each in others} == before
+
+
+def test_an_agent_of_a_similar_name_keeps_everything(db, tenant):
+    agents = ["bia", "bia2", "Bia", "b.a", "bi"]
+    for each in agents:
+        FileStore(tenant, each).write("SOUL.md", each)
+
+    run("agentstore_erase", "--tenant", tenant, "--agent", "bia", "--no-input")
+
+    assert [FileStore(tenant, each).read("SOUL.md") for each in agents] == [None, *agents[1:]]
+
+
+def test_what_the_admin_s_log_says_of_erased_rows_goes_too(admin_client, admin_user, tenant, other_tenant):
+    """The log holds names of files and words of rows; what it says of others stays."""
+    for each in (tenant, other_tenant):
+        files = FileStore(each, "bia")
+        files.write("SOUL.md", "x")
+        row = Task.store(each).create({"text": f"secret of {each}"})
+        for obj in (AgentFile.objects.get(tenant=each), Task.objects.get(id=row.id)):
+            LogEntry.objects.log_actions(admin_user.pk, [obj], CHANGE, "Saved.")
+    kind = ContentType.objects.get_for_model(Task)
+    LogEntry.objects.create(user=admin_user, content_type=kind, object_repr="12 tasks", action_flag=CHANGE)
+
+    out = run("agentstore_erase", "--tenant", tenant, "--no-input")
+
+    assert "Log entries: 2" in out
+    left = sorted(entry.object_repr for entry in LogEntry.objects.all())
+    assert left == ["12 tasks", "bia: SOUL.md", f"secret of {other_tenant}"]
+
+
+def test_a_host_without_the_admin_can_erase(two_tenants, tenant, monkeypatch):
+    monkeypatch.setattr("django.apps.apps.is_installed", lambda name: name != "django.contrib.admin")
+
+    run("agentstore_erase", "--tenant", tenant, "--no-input")
+
+    assert set(stored(tenant=tenant).values()) == {0}
+
+
+def test_every_table_of_a_store_is_erased(db):
     from django.apps import apps
 
     from agentstore.management.commands.agentstore_erase import stored as found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -61,13 +62,40 @@ class Command(BaseCommand):
 
 
 def stored(owner: dict[str, str]) -> list[Rows]:
-    """Return the rows of every table of a store that belong to a tenant, or to one of its agents."""
+    """Return the rows of every table of a store that belong to a tenant, or to one of its agents.
+
+    What the admin's log says of them is theirs too: it holds names of files and words of rows.
+    """
     found = []
     for model in apps.get_models():
         names = {field.name for field in model._meta.concrete_fields}
         if issubclass(model, StoreModel) and not model._meta.proxy and owner.keys() <= names:
             found.append(model._base_manager.using(router.db_for_write(model)).filter(**owner))
-    return found
+    return [*found, *logged(found)]
+
+
+def logged(found: list[Rows]) -> list[Rows]:
+    """Return the entries of the admin's log that are about these rows, where there are any."""
+    if not apps.is_installed("django.contrib.admin"):
+        return []
+    log = apps.get_model("admin", "LogEntry")
+    entries = log._base_manager.using(router.db_for_write(log))
+    keys: list[Any] = []
+    for rows in found:
+        names = {"content_type__app_label": rows.model._meta.app_label,
+                 "content_type__model": rows.model._meta.model_name}  # fmt: skip
+        about = dict(entries.filter(**names).values_list("pk", "object_id"))
+        ids = {id for id in map(_as_uuid, about.values()) if id is not None}
+        kept = {str(id) for id in rows.filter(pk__in=ids).values_list("pk", flat=True)} if ids else set()
+        keys += [key for key, text in about.items() if text in kept]
+    return [entries.filter(pk__in=keys)] if keys else []
+
+
+def _as_uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None
 
 
 def erase(owner: dict[str, str]) -> dict[Rows, int]:
