@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
@@ -157,6 +159,20 @@ def test_every_error_is_told_by_number_id_and_field_and_what_the_rest_would_do(a
     assert stored() == set()
 
 
+def test_the_list_of_errors_can_be_downloaded_as_csv_without_formulas(admin_client, tenant):
+    bad = [{"problem": 'é\n"x"', "strategy": "s", "id": "=1+1"}, {"problem": "\ud800", "strategy": "s"}, 7]
+    page = check(admin_client, bad)
+
+    response = admin_client.post(url("seed"), {**read_form(page, "csv_form"), "_csv": "1"})
+
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response["Content-Disposition"] == 'attachment; filename="seed-errors.csv"'
+    rows = list(csv.reader(io.StringIO(response.content.decode())))
+    assert rows[0] == ["Entry", "Id", "Field", "What is wrong", "What to do"]
+    assert [row[:3] for row in rows[1:]] == [["1", "'=1+1", "id"], ["2", "", "problem"], ["3", "", ""]]
+    assert stored() == set()
+
+
 def test_one_entry_with_an_error_is_told_in_the_singular(admin_client, tenant):
     assert "1 of 2 entries has an error" in check(admin_client, [GOOD[0], {}])
 
@@ -181,6 +197,16 @@ def test_of_very_many_errors_the_first_are_listed(admin_client, tenant, monkeypa
 
     assert len(rows_of(page)) == 3
     assert "and 2 more." in text_of(page)
+
+
+def test_what_no_page_can_carry_is_shown_escaped(admin_client, tenant):
+    page = check(admin_client, b'[{"id": "\\ud800", "\\udfff": 1, "problem": "\\u0000", "strategy": "s"}]')
+
+    assert [row.split()[1:3] for row in rows_of(page)] == [
+        ["\\ud800", "\\udfff"],
+        ["\\ud800", "id"],
+        ["\\ud800", "problem"],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from agentstore.core import errors
 from agentstore.core.admin import tenant_label
 from agentstore.core.guards import parse_json, printable
 from agentstore.strategies.admin.pruning import PruningAdmin
-from agentstore.strategies.admin.words import words_of
+from agentstore.strategies.admin.seed_report import in_words, problems_csv, shown
 from agentstore.strategies.seed import plan_seed
 from agentstore.strategies.store import StrategyStore
 from agentstore.strategies.values import SeedPlan, SeedResult
@@ -29,29 +28,17 @@ __all__ = ["SeedingAdmin"]
 MOST, FORM = 16 * 1024 * 1024, 64 * 1024
 #: How many problems a report lists.
 LISTED = 2000
-_PLACE = re.compile(r"^The text is not JSON: (.*) at line (\d+), column (\d+)\.$")
-#: What Python's parser says, and what is meant.
-_WRONG = {
-    "Expecting ',' delimiter": gettext_lazy("a comma is missing"),
-    "Expecting ':' delimiter": gettext_lazy("a colon is missing"),
-    "Expecting value": gettext_lazy("a value is missing"),
-    "Expecting property name enclosed in double quotes": gettext_lazy("a name in double quotes is missing"),
-    "Illegal trailing comma before end of object": gettext_lazy("there is one comma too many"),
-    "Illegal trailing comma before end of array": gettext_lazy("there is one comma too many"),
-    "Unterminated string starting at": gettext_lazy("a text begins here and is not closed"),
-    "Invalid control character at": gettext_lazy("a line break or tab stands inside a text"),
-    "Extra data": gettext_lazy("there is more after the end of the list"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """The entries to seed, and what seeding them would do; ``name`` is the file's."""
+    """The entries to seed, and what seeding them would do; ``name`` and ``raw`` are the file's."""
 
     entries: list[Any]
     plan: SeedPlan
     tenant: str
     name: str = ""
+    raw: str = ""
 
     @property
     def text(self) -> str:
@@ -88,7 +75,7 @@ class SeedingAdmin(PruningAdmin):
         try:
             return self._write(request, tenant) if "_write" in request.POST else self._check(request, tenant)
         except errors.AgentStoreError as error:
-            return self._seed_page(request, tenant, {"errors": [_in_words(error)]})
+            return self._seed_page(request, tenant, {"errors": [in_words(error)]})
 
     # --- the check -----------------------------------------------------------------------------
 
@@ -98,11 +85,14 @@ class SeedingAdmin(PruningAdmin):
             return self._seed_page(request, tenant, {"errors": [_("Choose a file, or paste the entries.")]})
         if file is not None and (file.size or 0) > _most():
             return self._seed_page(request, tenant, {"errors": [_TOO_LARGE % {"most": _most_text()}]})
-        entries = _read(text if file is None else file.read())
+        raw = text if file is None else file.read()
+        entries = _read(raw)
         name = "" if file is None else printable(str(file.name))
-        store = self.store(request, tenant)
-        batch = Batch(entries=entries, plan=plan_seed(store, entries), tenant=tenant, name=name)
-        return self._report(request, batch)
+        plan = plan_seed(self.store(request, tenant), entries)
+        if "_csv" in request.POST:
+            return problems_csv(plan.problems)
+        raw = raw if isinstance(raw, str) else raw.decode("utf-8")
+        return self._report(request, Batch(entries=entries, plan=plan, tenant=tenant, name=name, raw=raw))
 
     def _report(self, request: HttpRequest, batch: Batch, **notes: Any) -> HttpResponse:
         plan = batch.plan
@@ -113,7 +103,7 @@ class SeedingAdmin(PruningAdmin):
             "batch": batch,
             "clean": clean and not notes.get("errors"),
             "title": _report_title(batch),
-            "problems": [problem for problem in plan.problems if problem.number][:LISTED],
+            "problems": [shown(problem) for problem in plan.problems if problem.number][:LISTED],
             "more": max(0, len(plan.problems) - LISTED),
             "whole": [problem for problem in plan.problems if not problem.number],
             "good": f"{len(batch.entries) - batch.bad:,}",
@@ -211,15 +201,6 @@ def _read(raw: bytes | str) -> list[Any]:
     if not entries:
         raise errors.ValidationFailed(_("The list is empty: there is nothing to write."))
     return entries
-
-
-def _in_words(error: errors.AgentStoreError) -> str:
-    """Return what the page says of an error: where a text stops being JSON, and what is missing there."""
-    place = _PLACE.match(error.message)
-    if place is None:
-        return words_of(error)
-    names = {"line": place[2], "column": place[3], "wrong": _WRONG.get(place[1], place[1])}
-    return _("Line %(line)s, column %(column)s: %(wrong)s.") % names
 
 
 def _report_title(batch: Batch) -> str:
