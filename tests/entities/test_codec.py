@@ -1,4 +1,4 @@
-"""Between callers and what is stored: guards, strict validation, full dump, decode, merge, drift."""
+"""Between callers and what is stored: guards, strict validation, full dump, decode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pydantic import Field, PlainSerializer, computed_field, field_validator, model_validator
 
 from agentstore.core.errors import TooLarge, ValidationFailed
-from agentstore.core.guards import to_json
 from agentstore.core.ordering import same_json
 from agentstore.entities import EntitySchema
 from agentstore.entities.codec import Codec, exact_value, suggest
@@ -347,134 +346,6 @@ def test_what_no_guard_let_pass_does_not_decode_and_does_no_harm(text, raw):
     assert (data, found) == (None, raw)
     assert errors
     assert TASKS.merge(text, {"text": "a", "priority": 1}, [], **LIMITS)[1].value["priority"] == 1
-
-
-def test_a_patch_replaces_top_level_fields_and_keeps_the_rest():
-    before = encode({"text": "a", "address": {"street": "s", "city": "c"}, "priority": 3})[1]
-
-    instance, after, patch = merge(before.text, {"address": {"street": "t"}})
-
-    assert instance.address == Address(street="t")
-    assert after.value == {**before.value, "address": {"street": "t", "city": ""}}
-    assert patch.value == {"set": {"address": {"street": "t", "city": ""}}, "unset": []}
-
-
-def test_only_what_changes_is_in_the_effective_patch():
-    before = encode({"text": "a", "priority": 3})[1]
-
-    _, _, patch = merge(before.text, {"text": "a", "priority": 4, "done": False})
-
-    assert patch.value == {"set": {"priority": 4}, "unset": []}
-
-
-def test_unset_goes_back_to_the_default():
-    before = encode({"text": "a", "priority": 3, "tags": ["x"]})[1]
-
-    instance, _, patch = merge(before.text, {}, ["priority", "tags", "done"])
-
-    assert (instance.priority, instance.tags) == (0, [])
-    assert patch.value == {"set": {"priority": 0, "tags": []}, "unset": ["priority", "tags"]}
-
-
-@pytest.mark.parametrize(
-    ("patch", "unset"),
-    [
-        ({}, []),
-        ({"text": "a"}, []),
-        ({"score": 3}, []),
-        ({"score": 3.0}, []),
-        ({"due_at": "2026-01-01T10:00:00+01:00"}, []),
-        ({"due_at": datetime(2026, 1, 1, 9, tzinfo=UTC)}, []),
-        ({}, ["done"]),
-    ],
-    ids=str,
-)
-def test_no_effective_change_is_no_patch(patch, unset):
-    before = encode({"text": "a", "score": 3, "due_at": "2026-01-01T09:00:00Z"})[1]
-
-    assert merge(before.text, to_json(patch), unset)[2] is None
-
-
-def test_the_merged_row_is_validated_as_a_whole():
-    before = encode({"low": 5}, RANGES)[1]
-
-    assert problems(merge, before.text, {"high": 1}, codec=RANGES) == {"": ["low is over high"]}
-    assert merge(before.text, {"high": 1, "low": 0}, codec=RANGES)[2] is not None
-
-
-def test_drifted_keys_are_dropped_and_audited_by_the_next_write():
-    stored = {**encode({"text": "a"})[1].value, "old": 1}
-
-    _, after, patch = merge(stored, {"text": "b"})
-
-    assert "old" not in after.value
-    assert patch.value == {"set": {"text": "b"}, "unset": ["old"]}
-
-
-def test_drift_alone_is_no_reason_to_write():
-    stored = {"text": "a", "old": 1}
-
-    assert merge(stored, {})[2] is None
-    assert merge(stored, {"text": "a"})[2] is None
-    assert TASKS.replacement(json.dumps(stored), '{"text": "a"}', **LIMITS)[2] is None
-
-
-def test_nested_drift_is_dropped_but_what_the_caller_sends_is_held_to_the_schema():
-    stored = {"text": 5, "lines": [{"sku": "x", "old": 2}]}
-
-    _, after, patch = merge(stored, {"text": "b"})
-
-    assert after.value["lines"] == [{"sku": "x", "quantity": 1}]
-    assert patch.value["set"]["text"] == "b"
-    assert problems(merge, stored, {"text": "b", "lines": [{"sku": "x", "old": 2}]}) == {
-        "lines.0.old": ["There is no such field."]
-    }
-
-
-def test_a_patch_that_supplies_what_is_missing_repairs_a_row():
-    _, after, patch = merge({"done": True, "old": 1}, {"text": "now"})
-
-    assert (after.value["text"], after.value["done"]) == ("now", True)
-    assert patch.value["unset"] == ["old"]
-    assert patch.value["set"]["text"] == "now"
-
-
-def test_a_patch_that_does_not_repair_is_refused():
-    assert problems(merge, {"text": 5}, {"done": True}) == {"text": ["Input should be a valid string"]}
-
-
-@pytest.mark.parametrize("spoiled", ["[1]", "5", "null", '"x"'])
-def test_a_row_that_is_no_object_is_repaired_by_a_full_patch(spoiled):
-    assert merge(spoiled, {"text": "a"})[1].value["text"] == "a"
-    assert TASKS.replacement(spoiled, '{"text": "a"}', **LIMITS)[2].value["set"]["text"] == "a"
-    assert problems(merge, spoiled, {"done": True}) == {"text": ["Field required"]}
-
-
-def test_a_row_over_limits_that_were_lowered_can_be_made_smaller():
-    long = encode({"text": "a", "tags": ["x" * 500]})[1]
-    low = {"max_bytes": 300, "max_depth": 64}
-
-    assert TASKS.merge(long.text, {"tags": []}, [], **low)[2].value == {"set": {"tags": []}, "unset": []}
-    assert TASKS.replacement(long.text, '{"text": "b"}', **low)[2] is not None
-    with pytest.raises(TooLarge):
-        TASKS.merge(long.text, {"text": "b"}, [], **low)
-
-
-def test_a_value_that_became_indexed_can_be_shortened():
-    free = Codec(TaskData, "tasks", []).encode({"text": "x" * 2000}, **LIMITS)[1]
-
-    assert merge(free.text, {"text": "short"})[2].value["set"] == {"text": "short"}
-    assert [*problems(merge, free.text, {"done": True})] == ["text"]
-
-
-def test_a_replacement_resets_what_it_leaves_out():
-    before = encode({"text": "a", "priority": 3})[1]
-
-    _, after, patch = TASKS.replacement(before.text, '{"text": "b"}', **LIMITS)
-
-    assert after.value["priority"] == 0
-    assert patch.value == {"set": {"text": "b", "priority": 0}, "unset": []}
-    assert TASKS.replacement(before.text, before.text, **LIMITS)[2] is None
 
 
 def test_unknown_keys_are_named_with_the_closest():
