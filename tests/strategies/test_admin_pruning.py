@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agentstore.core import errors
 from agentstore.strategies import StrategyStore
+from agentstore.strategies.admin import pruning
 from tests.browser import buttons, read_form, text_of
 from tests.strategies.admin_pages import (
     OnlyAcme,
@@ -206,6 +207,17 @@ def test_one_other_and_fewer_are_told_apart(admin_client, tenant):
 
     assert "1 other would go." in post(admin_client, url("prune"), one | {"shown": one["shown"]}, status=409)
     assert "not all of these would go." in post(admin_client, url("prune"), fewer, status=409)
+
+
+def test_of_very_many_only_the_change_itself_is_told(admin_client, tenant, monkeypatch):
+    monkeypatch.setattr(pruning, "TOKENS", 1)
+    store = fill(tenant, 5)
+    form = looked(admin_client, 3)
+    store.delete("s5")
+
+    page = post(admin_client, url("prune"), form, status=409)
+
+    assert "The list changed since you looked. Look again." in page
 
 
 def test_a_text_that_changed_under_the_same_id_is_noticed(admin_client, tenant):

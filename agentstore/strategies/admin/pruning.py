@@ -27,6 +27,8 @@ __all__ = ["PruningAdmin"]
 STAY, GO, ALL = 3, 10, 1000
 #: How many characters stand for one id in what a page remembers.
 TOKEN = 8
+#: How many ids a page remembers: a form has to be able to carry them.
+TOKENS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +50,8 @@ class Preview:
 
     @property
     def shown(self) -> str:
-        """A short token for each strategy that goes, to count those that others took the place of."""
-        return "".join(_token(row.id) for row in self.gone)
+        """A short token for each strategy that goes, to count the others; nothing for very many."""
+        return "".join(_token(row.id) for row in self.gone) if len(self.gone) <= TOKENS else ""
 
 
 class PruningAdmin(FindingAdmin):
@@ -188,6 +190,8 @@ def _what_changed(fresh: Preview, shown: str) -> str:
     """Return in words how what goes differs from what was shown."""
     before = {shown[at : at + TOKEN] for at in range(0, len(shown), TOKEN)}
     others = len({_token(row.id) for row in fresh.gone} - before)
+    if not before:
+        return _("The list changed since you looked. Look again.")
     if not others:
         return _("The list changed since you looked: not all of these would go. Look again.")
     return ngettext(
