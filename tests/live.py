@@ -43,6 +43,12 @@ def credentials(actor: str = "") -> tuple[str, str]:
     return name, PASSWORD
 
 
+class Handler(QuietWSGIRequestHandler):
+    """Sends at once: else each answer would wait for the client to acknowledge its headers."""
+
+    disable_nagle_algorithm = True
+
+
 class LiveServer(ThreadedWSGIServer):
     """Serves the project with keep-alive; counts what comes in.
 
@@ -59,7 +65,7 @@ class LiveServer(ThreadedWSGIServer):
         self._lock = threading.Lock()
         self._application = WSGIHandler()
         shared = {"default": connections["default"]}
-        super().__init__(("127.0.0.1", 0), QuietWSGIRequestHandler, connections_override=shared)
+        super().__init__(("127.0.0.1", 0), Handler, connections_override=shared)
         self.set_app(self._serve)
 
     @property

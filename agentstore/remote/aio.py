@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from typing import Generic, NoReturn, TypeVar
 from uuid import UUID
@@ -57,11 +58,12 @@ class _Store(Generic[S]):
         )
 
 
-class AsyncMethods(_Store[S]):
+class AsyncMethods(_Store[S], ABC):
     """``aget`` is ``get`` for async code, and so on; arguments, results and errors are the same."""
 
+    @abstractmethod
     async def _arun(self, plan: Plan[T]) -> T:
-        raise NotImplementedError
+        """Carry out a plan."""
 
     async def aget(self, id: UUID | str, *, version: int | None = None) -> EntityRow[S] | None:
         """Do what ``get`` does."""

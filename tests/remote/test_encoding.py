@@ -25,7 +25,7 @@ class Key(Enum):
     A = "a"
 
 
-VALUES = [
+VALUES: list[object] = [
     None, True, False, 0, -1, 2**63, 10**4299, 1.5, -0.0, "", "ü🙂",
     [1, [2, (3, 4)]], {"a": {"b": []}}, {1, 2}, frozenset("ab"), Channel.CALL, Number.ONE, {Key.A: 1},
     datetime(2026, 1, 1, tzinfo=UTC), date(2026, 1, 1), Decimal("1.10"), uuid.UUID(int=7), b"x",
