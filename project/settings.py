@@ -115,6 +115,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "agentstore.openapi.describe_groups",
     ],
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "none"},  # every group on one screen
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -40,3 +40,9 @@ def test_groups_of_the_project_stay_first_and_as_they_are():
     found = describe_groups({"paths": paths, "tags": mine}, generator=None, request=None, public=True)
 
     assert found["tags"][:2] == mine and names(found["tags"]) == ["shop", "files", "tools"]
+
+
+def test_summaries_are_plain_text_and_descriptions_are_markdown():
+    for path, item in document()["paths"].items():
+        for operation in item.values():
+            assert "`" not in operation["summary"] and "``" not in operation["description"], path

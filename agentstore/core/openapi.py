@@ -165,8 +165,8 @@ class StoreAutoSchema(AutoSchema):
                 self._register(part, described)
         document: JSONObject = {
             "operationId": found.id,
-            "description": found.description,
-            "summary": found.description.splitlines()[0].rstrip("."),
+            "description": found.description.replace("``", "`"),
+            "summary": found.description.splitlines()[0].rstrip(".").replace("`", ""),
             "parameters": deepcopy([*self._path_parameters(), *found.parameters, self._tenant()]),
             "tags": [found.tag],
             "responses": deepcopy(self._responses(found)),
