@@ -6,7 +6,7 @@ metaclass only completes ``Meta`` with the indexes and permissions that the decl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, ClassVar, Protocol, TypeVar, overload
 
 from django.apps import apps
@@ -22,7 +22,7 @@ from agentstore.entities.fields import naming_field
 from agentstore.entities.options import EntityOptions, build_indexes, read_options
 from agentstore.entities.schema import EntitySchema
 from agentstore.entities.store import EntityStore
-from agentstore.entities.sweep import sweep
+from agentstore.entities.sweep import asweep, sweep
 
 __all__ = ["EntityModel"]
 
@@ -173,3 +173,10 @@ class EntityModel(StoreModel, metaclass=EntityBase):
             ValidationFailed: the filter, the order or the reason does not hold.
         """
         return sweep(cls, filter, order_by=order_by, reason=reason)
+
+    @classmethod
+    def asweep(
+        cls, filter: Mapping[str, JSONValue] | None = None, *, order_by: str | None = None, reason: str
+    ) -> AsyncIterator[EntityRow[Any]]:
+        """Do what ``sweep`` does, for async code; iterate with ``async for``."""
+        return asweep(cls, filter, order_by=order_by, reason=reason)

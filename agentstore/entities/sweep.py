@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import router
 
 from agentstore.core import guards
+from agentstore.core.aio import run
 from agentstore.core.context import MAX_REASON
 from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_label
@@ -22,7 +24,7 @@ from agentstore.entities.reading import codec_of, position_of, to_row
 if TYPE_CHECKING:
     from agentstore.entities.base import EntityModel
 
-__all__ = ["sweep"]
+__all__ = ["asweep", "sweep"]
 
 logger = logging.getLogger("agentstore.sweep")
 
@@ -35,6 +37,17 @@ def sweep(
     Raises:
         ValidationFailed: the filter, the order or the reason does not hold.
     """
+    return _rows(model, _begin(model, filter, order_by, reason))
+
+
+def asweep(
+    model: type[EntityModel], filter: object, *, order_by: str | None, reason: str
+) -> AsyncIterator[EntityRow[Any]]:
+    """Do what ``sweep`` does, one hop to a thread a page."""
+    return _arows(model, _begin(model, filter, order_by, reason))
+
+
+def _begin(model: type[EntityModel], filter: object, order_by: str | None, reason: str) -> PageRequest:
     if not check_label(reason, "reason", longest=MAX_REASON).strip():
         guards.refuse("reason", "A sweep crosses tenants: say why.")
     fields = codec_of(model).fields
@@ -42,20 +55,29 @@ def sweep(
         clauses=parse_filter(filter, fields), order=parse_order(order_by, fields), size=MAX_LIMIT
     )
     logger.info("sweep of %s: %s", model.entity.name, reason)
-    return _rows(model, request)
+    return request
 
 
-def _rows(model: type[EntityModel], request: PageRequest) -> Iterator[EntityRow[Any]]:
-    while True:
+def _rows(model: type[EntityModel], request: PageRequest | None) -> Iterator[EntityRow[Any]]:
+    while request is not None:
         found = _page(model, request)
+        yield from (to_row(codec_of(model), raw) for raw in found)
+        request = _next(request, found)
+
+
+async def _arows(model: type[EntityModel], request: PageRequest | None) -> AsyncIterator[EntityRow[Any]]:
+    while request is not None:
+        found = await run(_page, model, request)
         for raw in found:
             yield to_row(codec_of(model), raw)
-        if len(found) < request.size:
-            return
-        position = position_of(request.order, found[-1])
-        request = PageRequest(
-            clauses=request.clauses, order=request.order, size=request.size, position=position
-        )
+        request = _next(request, found)
+
+
+def _next(request: PageRequest, found: list[RawRow]) -> PageRequest | None:
+    """Return what to ask for behind a page, None where it was the last."""
+    if len(found) < request.size:
+        return None
+    return replace(request, position=position_of(request.order, found[-1]))
 
 
 @translate_errors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -92,3 +93,19 @@ def test_a_sweep_without_a_reason_is_no_call():
 def test_a_sweep_is_checked_when_it_is_called(db, filter, order_by):
     with pytest.raises(ValidationFailed):
         Task.sweep(filter, order_by=order_by, reason="dispatch")
+
+
+def test_the_async_sweep_finds_the_same_rows_and_is_checked_and_logged_alike(of_three, caplog):
+    Task.store("acme").create_many({"text": "x"} for _ in range(230))
+
+    async def story():
+        return [row.id async for row in Task.asweep({"text": "x"}, order_by="-created_at", reason="send")]
+
+    with caplog.at_level(logging.INFO, logger="agentstore.sweep"):
+        found = async_to_sync(story)()
+        with pytest.raises(ValidationFailed):
+            Task.asweep({"nope": 1}, reason="send")
+
+    assert found == [row.id for row in Task.sweep({"text": "x"}, order_by="-created_at", reason="send")]
+    assert len(found) == 230
+    assert [record.getMessage() for record in caplog.records] == ["sweep of tasks: send"]
