@@ -54,7 +54,7 @@ class BoundedPaginator(_Paginator):
         """Return a page; where it is sorted by a field, highest first, it is read from two index ranges."""
         page = super().page(number)
         rows: Any = self.object_list
-        first, *rest = rows.query.order_by
+        first, *rest = rows.query.order_by or [None]
         if isinstance(first, OrderBy) and first.descending and isinstance(first.expression, SortKey):
             start = (page.number - 1) * self.per_page
             page.object_list = _in_two_ranges(rows, first.expression, rest, start, self.per_page)
