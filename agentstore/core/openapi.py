@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 
-from agentstore.core.requests import TENANT_HEADER
+from agentstore.core.context import MAX_REASON
+from agentstore.core.requests import CONTEXT_HEADER, REASON_HEADER, TENANT_HEADER
 from agentstore.core.values import JSONObject
 
 __all__ = [
     "ENCODED_PATTERN",
     "NO_NUL",
+    "REASON",
     "Operation",
     "StoreAutoSchema",
     "TableAutoSchema",
@@ -103,6 +105,15 @@ def json_content(schema: JSONObject) -> JSONObject:
 def header(name: str, description: str, **schema: Any) -> JSONObject:
     """Return an optional request header."""
     return {"name": name, "in": "header", "description": description, "schema": {"type": "string", **schema}}
+
+
+#: A write's reason; ``agentstore.core.requests`` reads it.
+REASON = header(
+    REASON_HEADER,
+    f"Why, percent-encoded; audited. {CONTEXT_HEADER} takes a small JSON object that names the run.",
+    pattern=ENCODED_PATTERN,
+    maxLength=MAX_REASON,
+)
 
 
 def query(name: str, description: str, *, required: bool = False, **schema: Any) -> JSONObject:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agentstore.core.openapi import ENCODED_PATTERN, Operation, StoreAutoSchema, header, json_content
-from agentstore.core.requests import CHANGED_HEADER, CONTEXT_HEADER, REASON_HEADER
+from agentstore.core.openapi import REASON, Operation, StoreAutoSchema, header, json_content
+from agentstore.core.requests import CHANGED_HEADER
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
 from agentstore.entities.components import components_of, page_of, prefix_of
@@ -44,12 +44,6 @@ _KEY = header(
     "Makes the request safe to repeat: the same key and body again give the same answer, for a day.",
     minLength=1,
     maxLength=255,
-)
-_REASON = header(
-    REASON_HEADER,
-    f"Why, percent-encoded; audited. {CONTEXT_HEADER} takes a small JSON object that names the run.",
-    pattern=ENCODED_PATTERN,
-    maxLength=2000,
 )
 _CHANGED: JSONObject = {
     CHANGED_HEADER: {
@@ -171,7 +165,7 @@ class EntityAutoSchema(StoreAutoSchema):
 
     def _create(self) -> Operation:
         return self._made(
-            parameters=[_KEY, _REASON],
+            parameters=[_KEY, REASON],
             body=self._ref("Write"),
             answers={201: {**self._answer("Row", "The new row.", **_MADE), "links": self._links()}},
             errors=(409, *_BODY_ERRORS),
@@ -187,7 +181,7 @@ class EntityAutoSchema(StoreAutoSchema):
 
     def _bulk(self) -> Operation:
         return self._made(
-            parameters=[_KEY, _REASON],
+            parameters=[_KEY, REASON],
             body={"type": "array", "items": self._ref("Write"), "maxItems": 500},
             answers={201: self._answer("Rows", "The new rows, in the order given.", **_CHANGED)},
             errors=(409, *_BODY_ERRORS),
@@ -222,7 +216,7 @@ class EntityAutoSchema(StoreAutoSchema):
     def _write(self, part: str, *, body_required: bool = True) -> Operation:
         return self._made(
             body_required=body_required,
-            parameters=[_IF_MATCH, _IF_NONE_MATCH, _REASON],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, REASON],
             body=self._ref(part),
             answers={200: self._answer("Row", "The row as it is now.", **_ETAG, **_CHANGED)},
             errors=(404, 409, 412, *_BODY_ERRORS),
@@ -230,14 +224,14 @@ class EntityAutoSchema(StoreAutoSchema):
 
     def _destroy(self) -> Operation:
         return self._made(
-            parameters=[_IF_MATCH, _IF_NONE_MATCH, _REASON],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, REASON],
             answers={204: {"description": "It is deleted."}},
             errors=(404, 412),
         )
 
     def _undelete(self) -> Operation:
         return self._made(
-            parameters=[_REASON],
+            parameters=[REASON],
             answers={200: self._answer("Row", "The row, live again.", **_ETAG, **_CHANGED)},
             errors=(404, 409, *_BODY_ERRORS),
         )

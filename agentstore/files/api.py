@@ -23,7 +23,7 @@ from agentstore.core import guards
 from agentstore.core.api import StoreView, StrictJSONParser, described_by
 from agentstore.core.context import checked
 from agentstore.core.preconditions import Preconditions, etag
-from agentstore.core.requests import read_integer
+from agentstore.core.requests import read_integer, said
 from agentstore.core.values import JSONObject, utc_text
 from agentstore.files.archive import export_zip, read_zip
 from agentstore.files.importing import import_files
@@ -101,7 +101,8 @@ class AgentView(FilesCapabilityView):
     @functools.cached_property
     def store(self) -> FileStore:
         """The store that carries out the request."""
-        return FileStore(self.tenant, self.kwargs["agent"], actor=self.actor, source="api")
+        spoken = said(self.request.headers)
+        return FileStore(self.tenant, self.kwargs["agent"], actor=self.actor, source="api", **spoken)
 
     @property
     def file(self) -> str:
@@ -352,13 +353,13 @@ class ArchiveView(AgentView):
         if not isinstance(request.data, bytes):
             guards.refuse("", "There is no body.", "Send a zip as application/zip.")
         prune, dry_run = self.flag("prune"), self.flag("dry_run")
-        reason = checked(reason=params.get("reason")).reason  # even where there is nothing to write
+        checked(reason=params.get("reason"))  # even where there is nothing to write
         steps = import_files(
             self.store.with_source("import"),
             read_zip(request.data),
             policy=params.get("policy", "fail"),
             prune=prune,
             dry_run=dry_run,
-            reason=reason,
+            reason=params.get("reason"),
         )
         return self.whole_list([shown(step) for step in steps])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentstore.core.context import MAX_REASON
 from agentstore.core.openapi import (
     NO_NUL,
+    REASON,
     Operation,
     TableAutoSchema,
     closed,
@@ -137,7 +138,7 @@ _IF_MATCH = header("If-Match", 'Write only if the file is at this version: "3", 
 _IF_NONE_MATCH = header(
     "If-None-Match", "Write only if the file is not at this version; * writes new files only."
 )
-_REASON_PARAMETER = query("reason", _WHY, **_WHY_TEXT)
+_WHY_PARAMETER = query("reason", _WHY, **_WHY_TEXT)
 _CHANGED_ERRORS = (404, 409, 412, 413, 415)
 _LINKS: JSONObject = {
     operation: {
@@ -192,7 +193,7 @@ _WRITE = _operation(
     "files_write",
     "Write a file, new or existing.\n\nThe body is the text itself, or JSON; an empty body is the empty "
     "text. The text before is kept as a version; the same text makes none.",
-    parameters=[_REASON_PARAMETER, _IF_MATCH, _IF_NONE_MATCH],
+    parameters=[_WHY_PARAMETER, _IF_MATCH, _IF_NONE_MATCH, REASON],
     body=ref("AgentstoreFileWrite"),
     contents={"text/markdown": _GIVEN, "text/plain": _GIVEN},
     body_required=False,
@@ -222,7 +223,8 @@ _IMPORT = _operation(
         ),
         query("prune", "Delete the files that are not in the zip.", type="boolean", default=False),
         query("dry_run", "Only say what would be done.", type="boolean", default=False),
-        _REASON_PARAMETER,
+        _WHY_PARAMETER,
+        REASON,
     ],
     contents={"application/zip": {"type": "string", "contentMediaType": "application/zip"}},
     answers=_shows("AgentstoreFileImport", "What was done to each file."),
@@ -278,7 +280,7 @@ class Schema(TableAutoSchema):
         ("FileView", "DELETE"): _operation(
             "files_destroy",
             "Delete a file; it can be undeleted.",
-            parameters=[_REASON_PARAMETER, _IF_MATCH, _IF_NONE_MATCH],
+            parameters=[_WHY_PARAMETER, _IF_MATCH, _IF_NONE_MATCH, REASON],
             answers={204: {"description": "It is deleted."}},
             errors=(404, 412),
         ),
@@ -301,7 +303,7 @@ class Schema(TableAutoSchema):
         ("RestoreView", "POST"): _operation(
             "files_restore",
             "Write the text of an older version anew: a new version that names its source.",
-            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, REASON],
             body=ref("AgentstoreFileRestore"),
             answers=_file_as_it_is(),
             errors=_CHANGED_ERRORS,
@@ -309,6 +311,7 @@ class Schema(TableAutoSchema):
         ("UndeleteView", "POST"): _operation(
             "files_undelete",
             "Bring the last deleted file of that name back, with its versions.",
+            parameters=[REASON],
             body=ref("AgentstoreFileReason"),
             body_required=False,
             answers=_file_as_it_is(),
@@ -317,7 +320,7 @@ class Schema(TableAutoSchema):
         ("RenameView", "POST"): _operation(
             "files_rename",
             "Give a file another name: a new version with the same text.",
-            parameters=[_IF_MATCH, _IF_NONE_MATCH],
+            parameters=[_IF_MATCH, _IF_NONE_MATCH, REASON],
             body=ref("AgentstoreFileRename"),
             answers=_file_as_it_is(),
             errors=_CHANGED_ERRORS,

@@ -12,7 +12,8 @@ from rest_framework.response import Response
 
 from agentstore.core import guards
 from agentstore.core.api import StoreView, described_by
-from agentstore.core.requests import TENANT_HEADER, wanted_tenant
+from agentstore.core.context import acting
+from agentstore.core.requests import TENANT_HEADER, said, wanted_tenant
 from agentstore.core.tenancy import check_label
 from agentstore.core.values import JSONValue
 from agentstore.tools.permitted import PermittedToolset, Wanted, permitted_toolset
@@ -70,7 +71,8 @@ class ToolView(PermittedToolsView):
         tools = self.tools(request, only=name)
         body: JSONValue = request.data
         arguments = dict(body) if isinstance(body, dict) else body
-        return Response(tools.run(name, arguments, call_id=_idempotency_key(request)))
+        with acting(**said(request.headers)):
+            return Response(tools.run(name, arguments, call_id=_idempotency_key(request)))
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentstore.core.openapi import (
+    REASON,
     Operation,
     TableAutoSchema,
     header,
@@ -90,7 +91,7 @@ class Schema(TableAutoSchema):
             id="tools_call",
             tag="tools",
             description="Call a tool.\n\nThe body is its arguments. The parameters are those of the list.",
-            parameters=[*_WHICH, _KEY],
+            parameters=[*_WHICH, _KEY, REASON],
             body=ref("AgentstoreToolArguments"),
             body_required=False,
             answers={

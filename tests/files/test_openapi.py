@@ -75,13 +75,13 @@ def test_every_error_has_the_body_of_every_rest_error():
     [
         (("get", "files/"), "prefix"),
         (("get", "files/{name}"), "version If-None-Match"),
-        (("put", "files/{name}"), "reason If-Match If-None-Match"),
-        (("delete", "files/{name}"), "reason If-Match If-None-Match"),
+        (("put", "files/{name}"), "reason If-Match If-None-Match X-Agentstore-Reason"),
+        (("delete", "files/{name}"), "reason If-Match If-None-Match X-Agentstore-Reason"),
         (("get", "diff/{name}"), "a b"),
-        (("post", "restore/{name}"), "If-Match If-None-Match"),
-        (("post", "rename/{name}"), "If-Match If-None-Match"),
+        (("post", "restore/{name}"), "If-Match If-None-Match X-Agentstore-Reason"),
+        (("post", "rename/{name}"), "If-Match If-None-Match X-Agentstore-Reason"),
         (("get", "changes/"), "since until"),
-        (("post", "archive/"), "policy prune dry_run reason"),
+        (("post", "archive/"), "policy prune dry_run reason X-Agentstore-Reason"),
     ],
     ids=str,
 )
@@ -188,3 +188,27 @@ def test_a_reason_that_is_too_long_is_refused_even_where_nothing_is_written(api_
     response = api_client.generic("POST", path, make_zip(), "application/zip")
 
     assert response.status_code == 400 and "reason" in response.json()["errors"]
+
+
+HEADERS = {"X-Agentstore-Reason": "tidied%20up", "X-Agentstore-Context": '{"run":"8f2c"}'}
+
+
+@pytest.mark.django_db
+def test_why_and_in_which_run_may_stand_in_headers(api_client, own):
+    for query, body in (("", b"one"), ("?reason=better", b"two")):
+        api_client.put(f"/api/agents/bia/files/a.md{query}", body, content_type="text/plain", headers=HEADERS)
+
+    versions = [own.info("a.md"), *own.versions("a.md")]
+    assert [(item.reason, item.context) for item in versions] == [
+        ("better", {"run": "8f2c"}),
+        ("tidied up", {"run": "8f2c"}),
+    ]
+
+
+@pytest.mark.django_db
+def test_a_reason_in_a_header_that_can_not_be_read_is_refused(api_client, own):
+    headers = {"X-Agentstore-Reason": "100 %"}
+
+    response = api_client.put("/api/agents/bia/files/a.md", b"x", content_type="text/plain", headers=headers)
+
+    assert response.status_code == 400 and own.list() == []

@@ -128,6 +128,17 @@ def test_a_row_goes_through_its_life_by_calls_alone(api_client, own, user):
     assert {entry.actor for entry in Task.store(own).history(row["id"])} == {f"user:{user.username}"}
 
 
+def test_why_and_in_which_run_may_stand_in_headers(api_client, own):
+    headers = {"X-Agentstore-Reason": "tidied%20up", "X-Agentstore-Context": '{"run":"8f2c"}'}
+
+    row = call(api_client, "tasks_create", {"data": {"text": "x"}}, **headers).json()["row"]
+    bad = call(api_client, "tasks_create", {"data": {"text": "x"}}, **{"X-Agentstore-Context": "5"})
+
+    (entry,) = Task.store(own).history(row["id"])
+    assert (entry.reason, entry.context) == ("tidied up", {"run": "8f2c"})
+    assert bad.status_code == 400 and Task.store(own).count() == 1
+
+
 def test_files_are_read_and_written_as_the_address_allows(api_client, own, user):
     query = "?agent=bia&writable=notes/*"
     written = call(api_client, "file_write", {"name": "notes/day.md", "content": "one"}, query)

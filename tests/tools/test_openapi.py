@@ -37,7 +37,7 @@ def test_every_parameter_is_listed():
     called = [p["name"] for p in parameters(("post", CALL))]
 
     assert listed == ["dialect", *WHICH, "X-Agentstore-Tenant"]
-    assert called == ["name", *WHICH, "Idempotency-Key", "X-Agentstore-Tenant"]
+    assert called == ["name", *WHICH, "Idempotency-Key", "X-Agentstore-Reason", "X-Agentstore-Tenant"]
 
 
 def test_the_dialects_are_those_of_the_toolset():
