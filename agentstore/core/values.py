@@ -71,7 +71,9 @@ def clock_at(moment: datetime) -> Iterator[None]:
 
 def utc_text(at: datetime) -> str:
     """Return a time as surfaces show it: UTC, fixed width, such as ``2026-01-31T09:00:00.000000Z``."""
-    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    return at.isoformat(timespec="microseconds")[:-6] + "Z"  # instead of +00:00
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

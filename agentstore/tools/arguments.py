@@ -32,7 +32,7 @@ def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONOb
     given = _parsed(arguments, "arguments")
     if not isinstance(given, dict):
         guards.refuse("arguments", f"Expected an object, found {_kind_of(given)}.")
-    given = guards.to_json(given)
+    given, _ = guards.encode_json(given)
     properties, required = tool.input_schema["properties"], tool.input_schema["required"]
     if strict:
         given = _without_nulls(given)

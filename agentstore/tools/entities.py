@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from functools import partial
 from typing import Any
 
@@ -30,17 +30,24 @@ _VERSION: JSONObject = {
 }
 
 
-def row_result(row: EntityRow[Any]) -> JSONObject:
-    """Return a row as tools show it; one that no longer fits shows what is stored, and why."""
+def row_result(row: EntityRow[Any], keys: Set[str] | None = None) -> JSONObject:
+    """Return a row as tools show it; one that no longer fits shows what is stored, and why.
+
+    ``keys`` are the fields of a schema without nested ones: a row that fits and has just these is
+    shown as it is stored, since writing it anew would give the same, and takes half of the time.
+    """
     shown: JSONObject = {
         "id": str(row.id),
         "version": row.version,
         "created_at": utc_text(row.created_at),
         "updated_at": utc_text(row.updated_at),
+        "data": row.raw,
     }
     if row.data is None:
-        return {**shown, "data": row.raw, "schema_errors": dict(row.schema_errors)}
-    return {**shown, "data": row.data.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)}
+        shown["schema_errors"] = dict(row.schema_errors)
+    elif row.raw.keys() != keys:
+        shown["data"] = row.data.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+    return shown
 
 
 def row_schema() -> JSONObject:
@@ -60,13 +67,18 @@ def row_schema() -> JSONObject:
 
 
 @functools.cache
+def _schemas(model: type[EntityModel]) -> EntitySchemas:
+    return EntitySchemas(codec_of(model), model.entity.indexes)
+
+
+@functools.cache
 def _templates(model: type[EntityModel]) -> tuple[tuple[Tool, Handle], ...]:
     """Return the tools of an entity and what carries them out, in order, the reading ones first.
 
     They depend on the declaration alone and are made once; ``entity_tools`` binds them to a store.
     """
-    options = model.entity
-    schemas, text = EntitySchemas(codec_of(model), options.indexes), " ".join(options.description.split())
+    options, schemas = model.entity, _schemas(model)
+    text = " ".join(options.description.split())
     return (
         (_query(schemas, options.name, text), _do_query),
         (_get(options.name, text), _do_get),
@@ -86,21 +98,27 @@ def entity_tools(store: EntityStore[Any], *, read_only: bool) -> Iterable[Tool]:
 # --- what they do ---------------------------------------------------------------------------------
 
 
+def _shown(store: EntityStore[Any], row: EntityRow[Any]) -> JSONObject:
+    return row_result(row, _schemas(store.model).flat_keys)
+
+
 def _do_query(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
     given = {key: arguments[key] for key in ("limit", "order_by", "cursor") if key in arguments}
     page = store.query(arguments.get("filter"), **given)
-    return {"rows": [row_result(row) for row in page], "next_cursor": page.next_cursor}
+    keys = _schemas(store.model).flat_keys
+    return {"rows": [row_result(row, keys) for row in page], "next_cursor": page.next_cursor}
 
 
 def _do_get(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
     row = store.get(arguments["id"])
     if row is None:
         raise store.not_found(arguments["id"])
-    return {"row": row_result(row)}
+    return {"row": _shown(store, row)}
 
 
 def _do_create(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
-    return {"row": row_result(store.create(arguments["data"], idempotency_key=_call_key(call_id)))}
+    row = store.create(arguments["data"], idempotency_key=_call_key(call_id))
+    return {"row": _shown(store, row)}
 
 
 def _call_key(call_id: str | None) -> str | None:
@@ -117,7 +135,7 @@ def _do_update(store: EntityStore[Any], arguments: JSONObject, call_id: str | No
         unset=arguments.get("unset", ()),
         expected_version=arguments.get("expected_version"),
     )
-    return {"row": row_result(row), "changed": row.changed}
+    return {"row": _shown(store, row), "changed": row.changed}
 
 
 def _do_delete(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from pydantic import BaseModel
@@ -32,11 +32,18 @@ class EntitySchemas:
         self.fields: dict[str, SchemaField] = {
             key: field for key, field in codec.fields.items() if KEY_RE.fullmatch(key)
         }
+        self.every = tuple(codec.fields)
         self.indexed = indexed
         self.root = _generated(codec.schema)
         self.properties: JSONObject = {
             key: plain(self.root["properties"][key], self.root) for key in self.fields
         }
+
+    @functools.cached_property
+    def flat_keys(self) -> Set[str] | None:
+        """The keys of all fields; None where a nested schema may have other fields by now."""
+        nested = any("properties" in part for part in self.root.get("$defs", {}).values())
+        return None if nested else frozenset(self.every)
 
     @functools.cached_property
     def data(self) -> JSONObject:

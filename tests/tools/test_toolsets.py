@@ -236,6 +236,33 @@ def test_a_row_spoiled_by_hand_is_shown_with_its_errors(tenant, tasks):
     assert shown["data"] == {"text": 5} and "text" in shown["schema_errors"]
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [{}, {"text": "x"}, {"text": "x", "value": 1, "number": 2.5}, {"text": "x", "gone": 1}],
+    ids=["nothing", "too-few", "all", "too-many"],
+)
+def test_a_row_of_an_earlier_schema_is_shown_with_todays_fields(tenant, stored):
+    tools = toolset(tenant, entities=[Plain])
+    row = tools.call("plains_create", {"data": {}})["row"]
+    Plain._base_manager.filter(tenant=tenant, pk=row["id"]).update(data=stored)
+
+    shown = tools.call("plains_get", {"id": row["id"]})["row"]["data"]
+
+    assert shown == {"text": "", "value": None, "number": None} | {
+        key: value for key, value in stored.items() if key != "gone"
+    }
+
+
+def test_fields_of_nested_objects_are_todays_too(tenant, tasks):
+    row = created(tasks, address={"street": "Quay 1", "city": "Tannhollow"})
+    data = {**row["data"], "address": {"street": "Quay 1"}}
+    Task._base_manager.filter(tenant=tenant, pk=row["id"]).update(data=data)
+
+    shown = tasks.call("tasks_get", {"id": row["id"]})["row"]["data"]
+
+    assert shown["address"] == {"street": "Quay 1", "city": ""}
+
+
 @pytest.mark.parametrize("options", [{}, {"entities": [Task]}, {"strategies": None}])
 def test_without_a_tenant_there_is_nothing_to_bind(options):
     with pytest.raises(ImproperlyConfigured, match="tenant"):
