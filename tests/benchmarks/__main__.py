@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.benchmarks.database import database, server
 
-NAMES = ("entities", "files", "imports")
+NAMES = ("entities", "files", "imports", "strategies", "tools")
 
 
 def main() -> None:

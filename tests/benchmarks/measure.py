@@ -87,7 +87,7 @@ class Report:
     rows: list[list[str]] = field(default_factory=list)
 
     def add(self, operation: str, reference: str, bound: str, ratios: Mapping[str, Ratio], note: str) -> None:
-        """Add one row; ``bound`` reads like ``<= 1.6`` or ``>= 5``."""
+        """Add one row; ``bound`` reads like ``<= 1.6`` or ``>= 5``, and is empty where there is no goal."""
         shown = [_judged(ratios[column], bound) for column in self.columns]
         self.rows.append([operation, reference, bound, *shown, note])
         print("  ".join(self.rows[-1]), flush=True)
@@ -100,6 +100,8 @@ class Report:
 
 
 def _judged(ratio: Ratio, bound: str) -> str:
+    if not bound:
+        return str(ratio)
     sign, number = bound.split()
     met = ratio.middle <= float(number) if sign == "<=" else ratio.middle >= float(number)
     return str(ratio) if met else f"{ratio} missed"
