@@ -3,15 +3,17 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from agentstore.files import FileStore
-from agentstore.tools import mcp
+from agentstore.tools import mcp, toolset
 from tests.isolated import ROOT, run_python
 from tests.testapp.models import Task
 from tests.tools.mcp_clients import MODES, error_of, other_sessions, run, server_environ, stdio_server
@@ -131,6 +133,41 @@ def test_every_line_is_one_message_whatever_the_texts_hold(started, tenant):
     assert answer["result"]["structuredContent"]["rows"][0]["data"]["text"] == text
 
 
+@contextmanager
+def client_of_this_process(monkeypatch, said, out):
+    """Let what a client said be this process's standard input, and a descriptor its standard output."""
+    said.write_text(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}) + "\n")
+    kept = os.dup(1)
+    os.dup2(out, 1)
+    try:
+        with said.open() as opened:
+            monkeypatch.setattr(sys, "stdin", opened)
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def test_what_is_printed_besides_goes_elsewhere(monkeypatch, tmp_path, tenant):
+    with (
+        (tmp_path / "answered").open("w") as answered,
+        client_of_this_process(monkeypatch, tmp_path / "said", answered.fileno()),
+    ):
+        mcp.serve_stdio(toolset(tenant, entities=[]))
+        os.write(1, b"printed")
+
+    answer = json.loads((tmp_path / "answered").read_text())
+    assert answer["result"]["serverInfo"]["name"] == "agentstore"
+
+
+def test_a_client_that_is_gone_is_no_error(monkeypatch, tmp_path, tenant):
+    reading, writing = os.pipe()
+    os.close(reading)
+
+    with os.fdopen(writing, "w"), client_of_this_process(monkeypatch, tmp_path / "said", writing):
+        mcp.serve_stdio(toolset(tenant, entities=[]))
+
+
 # --- how it ends --------------------------------------------------------------------------------
 
 
@@ -208,6 +245,45 @@ def test_options_that_do_not_hold_are_refused_before_anything_is_served(options,
         call_command("agentstore_mcp", *options)
 
 
+@pytest.fixture
+def served(monkeypatch):
+    """Collect what the command would serve, instead of serving it."""
+    found = []
+    monkeypatch.setattr(mcp, "serve_stdio", found.append, raising=False)
+    handler = signal.getsignal(signal.SIGINT)
+    yield found
+    signal.signal(signal.SIGINT, handler)
+
+
+def test_what_the_options_say_is_what_is_served(served, tenant):
+    call_command("agentstore_mcp", tenant=tenant, agent="bia", writable=["*.md"])
+    call_command("agentstore_mcp", "--tenant", tenant, "--read-only", "--generic")
+
+    (files, generic) = ({tool.name for tool in tools} for tools in served)
+    assert {"tasks_create", "file_write", "strategy_save"} <= files
+    assert {"entity_query", "strategy_find"} <= generic and not {"entity_create", "file_read"} & generic
+
+
+def test_tools_that_cannot_be_told_apart_are_refused(served, monkeypatch):
+    def fail(*args, **options):
+        raise ImproperlyConfigured("Two tools are named 'x_get'.")
+
+    monkeypatch.setattr("agentstore.management.commands.agentstore_mcp.toolset", fail)
+
+    with pytest.raises(CommandError, match="x_get"):
+        call_command("agentstore_mcp", tenant="acme")
+
+
+def test_what_is_missing_is_told_before_anything_is_served(monkeypatch):
+    def fail(name):
+        raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
+
+    monkeypatch.setattr(mcp, "import_module", fail)
+
+    with pytest.raises(CommandError, match="pip install"):
+        call_command("agentstore_mcp", tenant="acme")
+
+
 WITHOUT = "import sys; sys.modules['mcp'] = sys.modules['mcp_types'] = None; "
 
 
@@ -239,6 +315,21 @@ def test_without_the_sdk_an_import_says_what_to_install():
     )
 
     assert 'pip install "django-agentstore[mcp]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "error"),
+    [("mcp", ImportError), ("mcp.server", ImportError), ("other", ModuleNotFoundError)],
+)
+def test_only_the_sdk_itself_is_said_to_be_missing(monkeypatch, missing, error):
+    def fail(name):
+        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+
+    monkeypatch.setattr(mcp, "import_module", fail)
+
+    with pytest.raises(error) as caught:
+        _ = mcp.mcp_server
+    assert ("pip install" in str(caught.value)) is (missing != "other")
 
 
 def test_what_is_not_there_is_no_attribute():
