@@ -21,6 +21,7 @@ from agentstore.core.errors import ValidationFailed
 from agentstore.core.ordering import exact_json, same_json
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField, fields_of
+from agentstore.entities.sets import has_sets, order_sets
 
 __all__ = ["MAX_INDEXED_BYTES", "NO_TIME", "Codec", "Document", "epochs", "same_json"]
 
@@ -132,13 +133,18 @@ class Codec(Generic[S]):
             text, document = encoded.decode(), from_json(encoded, allow_inf_nan=False)
         except ValueError:  # a value that JSON can't hold: the guards tell which
             text, document = "", None
-        if document is not None and guards.harmless(document, text, max_depth=max_depth):
-            return document, text
-        return guards.encode_json(self._plain(instance), max_depth=max_depth)
+        if document is None or not guards.harmless(document, text, max_depth=max_depth):
+            return guards.encode_json(self._plain(instance), max_depth=max_depth)
+        if has_sets(self.schema):
+            order_sets(instance, document)
+            text = guards.quick_json(document)
+        return document, text
 
-    @staticmethod
-    def _plain(instance: BaseModel) -> JSONObject:
-        return instance.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+    def _plain(self, instance: BaseModel) -> JSONObject:
+        document = instance.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+        if has_sets(self.schema):
+            order_sets(instance, document)
+        return document
 
     def decode(self, text: str) -> tuple[S | None, JSONObject, dict[str, list[str]]]:
         """Return the instance, the raw object and the errors of one stored text.

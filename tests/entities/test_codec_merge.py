@@ -186,3 +186,47 @@ def test_a_replacement_resets_what_it_leaves_out():
     assert after.value["priority"] == 0
     assert patch.value == {"set": {"text": "b", "priority": 0}, "unset": []}
     assert TASKS.replacement(before.text, before.text, **LIMITS)[2] is None
+
+
+class Tagged(EntitySchema):
+    tags: set[int] = set()
+
+
+class Sets(EntitySchema):
+    ids: set[int] = set()
+    names: frozenset[str] | None = None
+    parts: list[Tagged] = []
+    by_name: dict[str, set[int]] = {}
+    note: str = ""
+
+
+SETS = Codec(Sets, "sets", [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "again"),
+    [
+        ("ids", [0, 8, 16], [16, 0, 8]),
+        ("ids", [0, 8], {8, 0}),
+        ("names", ["b", "a"], ["a", "b"]),
+        ("parts", [{"tags": [0, 8]}], [{"tags": [8, 0]}]),
+        ("by_name", {"x": [0, 8]}, {"x": [8, 0]}),
+    ],
+)
+def test_a_set_has_no_order(key, value, again):
+    """Python's sets have one that depends on how they were made, and on the process."""
+    _, document = encode({key: value}, SETS)
+    stored = document.text
+
+    assert encode({key: again}, SETS)[1].value == document.value
+    assert merge(stored, {key: to_json(again)}, codec=SETS)[2] is None
+    assert SETS.replacement(stored, json.dumps({key: to_json(again)}), **LIMITS)[2] is None
+    patch = merge(stored, {key: to_json(again), "note": "x"}, codec=SETS)[2]
+    assert patch.value == {"set": {"note": "x"}, "unset": []}
+
+
+def test_a_row_whose_set_was_stored_in_another_order_is_left_alone():
+    stored = {"ids": [8, 0], "names": ["b", "a"], "parts": [], "by_name": {}, "note": ""}
+
+    assert merge(stored, {"ids": [0, 8]}, codec=SETS)[2] is None
+    assert merge(stored, {"note": "x"}, codec=SETS)[2].value["set"]["note"] == "x"
