@@ -13,12 +13,12 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models.base import ModelBase
-from pydantic import BaseModel
+from pydantic import BaseModel, PydanticUserError
 
 from agentstore.core.guards import printable
 from agentstore.core.models import StoreModel
 from agentstore.core.values import EntityRow, JSONValue
-from agentstore.entities.fields import naming_field
+from agentstore.entities.fields import fields_of, naming_field
 from agentstore.entities.options import EntityOptions, build_indexes, read_options
 from agentstore.entities.schema import EntitySchema
 from agentstore.entities.store import EntityStore
@@ -89,6 +89,12 @@ def _complete(name: str, schema: type[BaseModel]) -> type[BaseModel]:
         raise ImproperlyConfigured(
             f"{name}.Schema refers to a type that is not defined yet. Define it above the entity."
         )
+    try:
+        fields_of(schema)
+    except PydanticUserError as error:
+        raise ImproperlyConfigured(
+            f"{name}.Schema has a field that JSON can't hold: {error.message}"
+        ) from error
     return schema
 
 

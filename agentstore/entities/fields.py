@@ -8,11 +8,19 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from numbers import Number
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    IPvAnyAddress,
+    IPvAnyInterface,
+    IPvAnyNetwork,
+    StringConstraints,
+    TypeAdapter,
+)  # fmt: skip
 from pydantic.fields import FieldInfo
 
 from agentstore.core.values import JSONObject
@@ -28,7 +36,10 @@ _KINDS = {
 
 
 #: Types whose text sorts otherwise than they do.
-_UNORDERED = (int, float, Decimal, timedelta, IPv4Address, IPv6Address)
+_UNORDERED = (
+    Number, timedelta, IPvAnyAddress, IPvAnyInterface, IPvAnyNetwork,
+    IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +76,11 @@ class SchemaField:
         """
         if self.kind != "text" or not isinstance(self.base, type) or issubclass(self.base, str):
             return self.scalar
-        return self.utc if issubclass(self.base, datetime) else not issubclass(self.base, _UNORDERED)
+        if issubclass(self.base, datetime):
+            return self.utc
+        if issubclass(self.base, date):
+            return _has_format(self.json_schema, "date")  # else a codec of its own writes it
+        return not issubclass(self.base, _UNORDERED)
 
     @property
     def indexable(self) -> bool:
@@ -129,6 +144,10 @@ def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSON
         json_schema=own,
         info=info,
     )
+
+
+def _has_format(part: JSONObject, name: str) -> bool:
+    return part.get("format") == name or any(_has_format(option, name) for option in part.get("anyOf", ()))
 
 
 def _only(kinds: set[str]) -> str:

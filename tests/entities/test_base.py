@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from typing import Optional
 
 import pytest
@@ -162,6 +163,20 @@ def test_a_schema_that_is_not_finished_is_refused():
 
         class Late(EntityModel):
             Schema = Unfinished
+
+            class Meta:
+                app_label = "testapp"
+
+
+@isolate_apps("tests.testapp")
+def test_a_schema_with_a_type_that_json_can_not_hold_is_refused():
+    with pytest.raises(
+        ImproperlyConfigured, match=r"Odd.Schema has a field that JSON can't hold: .*Callable"
+    ):
+
+        class Odd(EntityModel):
+            class Schema(EntitySchema):
+                call: Callable[[], int] | None = None
 
             class Meta:
                 app_label = "testapp"

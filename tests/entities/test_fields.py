@@ -5,12 +5,20 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
-from ipaddress import IPv4Address
+from fractions import Fraction
+from ipaddress import IPv4Address, IPv6Network
 from typing import Annotated, Any, Literal, Optional
 from uuid import UUID
 
 import pytest
-from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints, ValidationError
+from pydantic import (
+    BeforeValidator,
+    Field,
+    IPvAnyAddress,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+)
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.fields import fields_of
@@ -70,6 +78,16 @@ def field(annotation, **options):
         (UUID, "text", False, True, False),
         (timedelta, "text", False, False, False),
         (IPv4Address | None, "text", True, False, False),
+        (IPv6Network, "text", False, False, False),
+        (IPvAnyAddress, "text", False, False, False),
+        (Fraction, "text", False, False, False),
+        (
+            Annotated[date, PlainSerializer("{:%d.%m.%Y}".format, return_type=str)],
+            "text",
+            False,
+            False,
+            False,
+        ),
         (Annotated[int, PlainSerializer(str, return_type=str)], "text", False, False, False),
         (Annotated[Decimal, PlainSerializer(float, return_type=float)], "number", False, True, False),
         (Plain, "text", False, True, False),
