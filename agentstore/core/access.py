@@ -2,7 +2,7 @@
 
 Replace it with the setting ``AGENTSTORE["ACCESS"]``. Capabilities are dotted: ``entities.reminders``,
 ``files``, ``strategies``, ``tools``; actions are verbs: ``view``, ``add``, ``change``, ``delete``,
-``undelete``, ``restore``, ``redact``, ``import``, ``prune``, ``seed``.
+``undelete``, ``restore``, ``redact``, ``import``, ``find``, ``prune``, ``seed``.
 """
 
 from __future__ import annotations

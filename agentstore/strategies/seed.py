@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from agentstore.core import guards, values
 from agentstore.core.errors import AgentStoreError, ValidationFailed
-from agentstore.core.values import Usage
+from agentstore.core.values import JSONObject, JSONValue, Usage
 from agentstore.strategies import entry as rules
 from agentstore.strategies.terms import dedup_key
 from agentstore.strategies.values import (
@@ -27,7 +27,7 @@ from agentstore.strategies.values import (
     SeedResult,
 )
 
-__all__ = ["OLDEST", "SeedTarget", "plan_seed", "seed_strategies"]
+__all__ = ["OLDEST", "SeedTarget", "exported", "plan_seed", "seed_strategies"]
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,28 @@ logger = logging.getLogger(__name__)
 OLDEST = datetime.min.replace(tzinfo=UTC)
 _FIELDS = ("id", "problem", "strategy", "confidence", "ts", "teacher_model", "signature", "origin", "tenant")
 _CONTENT = "problem, strategy"
+
+
+def exported(
+    *,
+    id: str,
+    problem: str,
+    strategy: str,
+    confidence: JSONValue,
+    ts: datetime,
+    teacher_model: str | None,
+    signature: str | None,
+) -> JSONObject:
+    """Return a stored strategy as an entry that a seed takes; tenant, origin and score are the store's."""
+    entry: JSONObject = {
+        "id": id,
+        "problem": problem,
+        "strategy": strategy,
+        "confidence": confidence,
+        "ts": values.utc_text(ts),
+    }
+    optional = {"teacher_model": teacher_model, "signature": signature}
+    return entry | {name: value for name, value in optional.items() if value is not None}
 
 
 class SeedTarget(Protocol):

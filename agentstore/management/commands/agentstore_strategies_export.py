@@ -9,8 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agentstore.core.errors import AgentStoreError
-from agentstore.core.values import JSONObject, utc_text
+from agentstore.core.values import JSONObject
 from agentstore.strategies.paging import MAX_PAGE
+from agentstore.strategies.seed import exported
 from agentstore.strategies.store import StrategyStore
 from agentstore.strategies.values import StrategyRow
 
@@ -56,13 +57,7 @@ class Command(BaseCommand):
 
 
 def _entry(row: StrategyRow) -> JSONObject:
-    """Return what a seed takes; tenant, origin and score are the store's own."""
-    entry: JSONObject = {
-        "id": row.id,
-        "problem": row.problem,
-        "strategy": row.strategy,
-        "confidence": row.confidence,
-        "ts": utc_text(row.ts),
-    }
-    optional = {"teacher_model": row.teacher_model, "signature": row.signature}
-    return entry | {name: value for name, value in optional.items() if value is not None}
+    return exported(
+        id=row.id, problem=row.problem, strategy=row.strategy, confidence=row.confidence, ts=row.ts,
+        teacher_model=row.teacher_model, signature=row.signature,
+    )  # fmt: skip

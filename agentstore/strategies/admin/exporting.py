@@ -9,8 +9,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
 
-from agentstore.core.values import JSONObject, now, utc_text
+from agentstore.core.values import JSONObject, now
 from agentstore.strategies.admin.seeding import SeedingAdmin
+from agentstore.strategies.seed import exported
 
 __all__ = ["ExportingAdmin"]
 
@@ -39,12 +40,8 @@ class ExportingAdmin(SeedingAdmin):
 def _entry(obj: Any) -> JSONObject:
     """Return what a seed takes; what is spoiled stays as it is, for the seed to point at."""
     sure = obj.confidence
-    entry: JSONObject = {
-        "id": obj.strategy_id,
-        "problem": obj.problem,
-        "strategy": obj.strategy,
-        "confidence": sure if not isinstance(sure, float) or math.isfinite(sure) else str(sure),
-        "ts": utc_text(obj.ts),
-    }
-    optional = {"teacher_model": obj.teacher_model, "signature": obj.signature}
-    return entry | {name: value for name, value in optional.items() if value is not None}
+    return exported(
+        id=obj.strategy_id, problem=obj.problem, strategy=obj.strategy, ts=obj.ts,
+        confidence=sure if not isinstance(sure, float) or math.isfinite(sure) else str(sure),
+        teacher_model=obj.teacher_model, signature=obj.signature,
+    )  # fmt: skip
