@@ -36,11 +36,12 @@ def row_result(row: EntityRow[Any], keys: Set[str] | None = None) -> JSONObject:
     ``keys`` are the fields of a schema without nested ones: a row that fits and has just these is
     shown as it is stored, since writing it anew would give the same, and takes half of the time.
     """
+    created = utc_text(row.created_at)
     shown: JSONObject = {
         "id": str(row.id),
         "version": row.version,
-        "created_at": utc_text(row.created_at),
-        "updated_at": utc_text(row.updated_at),
+        "created_at": created,
+        "updated_at": created if row.updated_at == row.created_at else utc_text(row.updated_at),
         "data": row.raw,
     }
     if row.data is None:
