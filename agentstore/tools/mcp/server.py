@@ -64,16 +64,17 @@ def server_on(tools: Toolset, lifespan: Lifespan, *, name: str = NAME) -> Server
             "on_list_resource_templates": answers.list_templates,
             "on_read_resource": answers.read_resource,
         }
-    return Server(
+    server = Server(
         name,
         version=__version__,
         instructions=tools.instructions(),
         lifespan=lifespan,
-        get_tool_input_schema=_no_headers,
         on_list_tools=answers.list_tools,
         on_call_tool=answers.call_tool,
         **files,
     )
+    server.get_tool_input_schema = _no_headers  # older SDKs do not ask
+    return server
 
 
 def _no_headers(name: str) -> None:
