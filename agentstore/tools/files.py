@@ -156,6 +156,8 @@ def _write(store: FileStore, writable: Sequence[str]) -> Tool:
 def _replace(store: FileStore, writable: Sequence[str]) -> Tool:
     def handle(arguments: JSONObject, call_id: str | None) -> JSONObject:
         name = _allow(arguments["name"], writable)
+        stored = store.info(name)  # its capitals may be others, and then the globs mean those
+        name = name if stored is None else _allow(stored.name, writable)
         info = store.replace(name, arguments["old"], arguments["new"], reason=arguments.get("reason"))
         return {"file": _facts(info), "changed": info.changed}
 

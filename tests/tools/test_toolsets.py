@@ -195,6 +195,24 @@ def test_a_single_text_is_no_list_of_globs(tenant):
         toolset(tenant, agent="bia", writable="notes/*")
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("file_replace", {"old": "me", "new": "you"}, "permission"),
+        ("file_write", {"content": "you"}, "exists"),
+    ],
+)
+def test_other_capitals_get_around_no_glob(tenant, name, arguments, code):
+    files = FileStore(tenant, "bia")
+    files.write("NOTES/soul.md", "me")
+    tools = toolset(files=files, writable=["notes/*"])
+
+    refused = tools.call(name, {"name": "notes/soul.md", **arguments})
+
+    assert refused["error"]["code"] == code
+    assert files.read("NOTES/soul.md") == "me"
+
+
 @pytest.mark.parametrize("name", ["file_read", "file_versions"])
 def test_a_missing_file_is_an_error(tenant, name):
     tools = toolset(files=FileStore(tenant, "bia"))
