@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from django.urls import reverse
 
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
+from tests.acceptance.chromium import needs_chromium, opened, sign_in
 from tests.browser import text_of
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on the PATH"),
-]
+pytestmark = [pytest.mark.django_db(transaction=True), needs_chromium]
 
 #: A newline at the start, CR LF and LF, blanks at an end, odd characters, no final newline.
 TEXT = (
@@ -26,44 +19,11 @@ TEXT = (
 )
 
 
-class Browser:
-    """One page of a Chromium, driven from a thread of its own: its event loop is not the ORM's."""
-
-    def __init__(self, base: str, pool: ThreadPoolExecutor) -> None:
-        self.base, self.pool = base, pool
-
-    def start(self):
-        self.playwright = sync_api.sync_playwright().start()
-        self.chromium = self.playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        self.page = self.chromium.new_context(java_script_enabled=False, base_url=self.base).new_page()
-        self.page.set_default_timeout(20_000)
-
-    def stop(self):
-        self.chromium.close()
-        self.playwright.stop()
-
-    def do(self, steps):
-        """Run ``steps(page)`` in the browser's thread and return what it returns."""
-        return self.pool.submit(lambda: steps(self.page)).result(timeout=90)
-
-
 @pytest.fixture
 def browser(live_server):
     """A browser without JavaScript: the pages must not need it."""
-    with ThreadPoolExecutor(1) as pool:
-        browser = Browser(live_server.url, pool)
-        pool.submit(browser.start).result(timeout=90)
-        try:
-            yield browser
-        finally:
-            pool.submit(browser.stop).result(timeout=90)
-
-
-def sign_in(page):
-    page.goto(reverse("admin:login"))
-    page.fill("#id_username", "admin")
-    page.fill("#id_password", "password")
-    page.click("input[type=submit]")
+    with opened(live_server.url, java_script_enabled=False) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from django.contrib.admin.models import LogEntry
 from agentstore.admin import register_missing
 from agentstore.files import FileStore
 from agentstore.files.admin import AgentFileAdmin
+from agentstore.files.admin.uploading import pack
+from agentstore.files.importing import Step, fingerprint
 from agentstore.files.models import AgentFile
 from tests.files.admin_pages import (
     NoWrites,
@@ -48,6 +50,7 @@ def pages(soul, gone):
         "undelete": url("undelete", gone),
         "changelist": url("changelist"),
         "add": url("add"),
+        "import": url("import"),
         **{f"agent {name}": agent_url(name, **BACK) for name in ("agent", "deleted", "export", "back")},
     }
 
@@ -60,8 +63,10 @@ POSTS = {
     "restore": {"version": "2"},
     "undelete": {},
     "add": {"tenant": "acme", "agent": "bia", "name": "n.md", "content": "x", "_save": "x"},
+    "import": {"tenant": "acme", "agent": "bia", "_import": "x"},
     "agent back": {**BACK, "file": "SOUL.md", "seen": "born:0:2:SOUL.md", "_back": "x"},
 }
+POSTS["import"] |= {"packed": pack({"n.md": "x"}), "seen": fingerprint([Step(name="n.md", action="create")])}
 #: What each of the acts takes.
 NEEDS = {
     "change": {"change"},
@@ -71,9 +76,10 @@ NEEDS = {
     "restore": {"change", "restore"},
     "undelete": {"undelete"},
     "add": {"add"},
+    "import": {"import", "add"},
     "agent back": {"change", "restore", "delete"},
 }
-ALL = {"view", "add", "change", "delete", "undelete", "restore", "redact"}
+ALL = {"view", "add", "change", "delete", "undelete", "restore", "redact", "import"}
 
 
 def sign_in(client, staff, *actions):
@@ -155,7 +161,7 @@ def test_a_file_of_another_tenant_is_answered_as_one_that_never_was(admin_client
     nobodys = pages(never, never)
     before = state()
 
-    for name in set(theirs) - {"changelist", "add"}:
+    for name in set(theirs) - {"changelist", "add", "import"}:
         if name.startswith("agent"):
             pair = [agent_url(name.split()[1], tenant="globex"), agent_url(name.split()[1], agent="nobody")]
         else:
@@ -177,6 +183,7 @@ def test_another_tenant_is_neither_listed_nor_offered(admin_client, settings, wr
         assert "theirs.md" not in page
     assert "Acme &amp; Sons" in get(admin_client, url("changelist"))
     assert admin_client.post(url("add"), {**POSTS["add"], "tenant": "globex"}).status_code == 403
+    assert admin_client.post(url("import"), {**POSTS["import"], "tenant": "globex"}).status_code == 403
 
 
 @pytest.mark.parametrize("wrong", ["", " ", "x" * 300, "a%00b", "acme%0a"])
@@ -191,7 +198,7 @@ def test_nobody_without_permission_sees_a_page(client, staff, written):
     answers = {name: client.get(address).status_code for name, address in addresses.items()}
 
     assert set(answers.values()) <= {302, 403}
-    assert answers["changelist"] == answers["add"] == 403
+    assert answers["changelist"] == answers["add"] == answers["import"] == 403
 
 
 def test_looking_changes_nothing(admin_client, written):
