@@ -12,24 +12,30 @@ from agentstore.remote.encoding import refuse
 
 __all__ = ["Address", "read_address"]
 
+#: How servers take a token: as OAuth has it, and as REST framework's own token authentication.
+SCHEMES = ("Bearer", "Token")
 _VISIBLE = re.compile(r"[!-~]([ -~]*[!-~])?", re.ASCII)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """``url`` ends with a slash and holds no credentials; ``headers`` and ``auth`` do."""
+    """``url`` ends with a slash and holds no credentials; ``headers``, ``auth`` and ``tokens`` do.
+
+    ``tokens`` are the ways to say one token in the ``Authorization`` header.
+    """
 
     url: str
     headers: dict[str, str] = field(repr=False)
     auth: httpx.Auth | tuple[str, str] | None = field(repr=False)
+    tokens: tuple[str, ...] = field(repr=False)
 
 
 def read_address(
     url: object,
     token: object,
     *,
-    scheme: str,
+    scheme: str | None,
     auth: httpx.Auth | tuple[str, str] | None,
     headers: Mapping[str, str] | None,
 ) -> Address:
@@ -43,13 +49,18 @@ def read_address(
         if auth is not None or token is not None:
             refuse("url", "The address holds credentials beside the token or auth.", "Give one of them.")
         auth = (found.username, found.password)
+    if token is not None and auth is not None:
+        refuse("token", "There is a token and auth.", "Give one of them.")
     sent = {"User-Agent": "django-agentstore", **_headers(headers)}
-    if token is not None:
-        if auth is not None:
-            refuse("token", "There is a token and auth.", "Give one of them.")
-        sent["Authorization"] = f"{_visible(scheme, 'scheme')} {_visible(token, 'token')}"
     bare = found.copy_with(userinfo=b"")
-    return Address(url=f"{str(bare).rstrip('/')}/", headers=sent, auth=auth)
+    return Address(url=f"{str(bare).rstrip('/')}/", headers=sent, auth=auth, tokens=_tokens(token, scheme))
+
+
+def _tokens(token: object, scheme: str | None) -> tuple[str, ...]:
+    if token is None:
+        return ()
+    schemes = SCHEMES if scheme is None else (_visible(scheme, "scheme"),)
+    return tuple(f"{scheme} {_visible(token, 'token')}" for scheme in schemes)
 
 
 def _parse(url: object) -> httpx.URL:

@@ -50,6 +50,15 @@ _BY_STATUS: dict[int, type[errors.AgentStoreError]] = {
 }
 
 
+#: What a server or proxy before ours refuses by a status that says it all.
+_REFUSALS: dict[int, tuple[type[errors.AgentStoreError], str]] = {
+    401: (errors.PermissionDenied, _LOGIN),
+    403: (errors.PermissionDenied, _LOGIN),
+    413: (errors.TooLarge, "Send less at once."),
+    431: (errors.TooLarge, "Shorten the reason or the context, which travel in headers."),
+}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
     """One answer to a call that ``writes`` or only reads.
@@ -102,10 +111,22 @@ class Answer:
 
     def json(self) -> JSONValue:
         """Return the JSON of an answer; None where it is none."""
-        try:
-            return json.loads(self.content)
-        except (ValueError, RecursionError):
-            return None
+        return _parse(self.content)
+
+
+def _parse(content: bytes) -> JSONValue:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def unrecognised(status: int, content: bytes) -> bool:
+    """Tell whether a server saw no credentials: what it was sent is not how it takes them."""
+    if status not in (401, 403):
+        return False
+    body = _parse(content)
+    return isinstance(body, dict) and body.get("code") == "not_authenticated"
 
 
 def error_of(answer: Answer) -> errors.AgentStoreError:
@@ -141,9 +162,12 @@ def _errors(found: JSONValue) -> dict[str, list[str]]:
     }
 
 
-def _foreign(answer: Answer, said: str = "") -> RemoteFailed:
+def _foreign(answer: Answer, said: str = "") -> errors.AgentStoreError:
     """Return the error for an answer that is not agentstore's: a proxy's, another site's, a fault's."""
     status, target = answer.status, answer.headers.get("Location", "")
+    if status in _REFUSALS:
+        kind, hint = _REFUSALS[status]
+        return kind(f"{answer.where}: the server answered with status {status}.{said}", hint=hint)
     retryable = status in (429, 502, 503, 504)
     hint = "Try again later." if retryable else "The cause is in the server's log."
     if 300 <= status < 400:

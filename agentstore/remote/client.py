@@ -1,4 +1,4 @@
-"""The clients: where the server is, who the client is to it, and how calls are sent and sent again."""
+"""The clients: one that waits, one that awaits; each gives stores, and sends what their plans ask."""
 
 from __future__ import annotations
 
@@ -7,101 +7,35 @@ from asyncio import sleep as async_sleep
 from collections.abc import Mapping
 from time import sleep
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 import httpx
 from pydantic import BaseModel
 
 from agentstore.core.values import JSONObject, JSONValue
-from agentstore.remote.address import read_address
 from agentstore.remote.aio import AsyncRemoteStore
-from agentstore.remote.answers import Answer
-from agentstore.remote.encoding import dump_body, refuse
-from agentstore.remote.failures import RemoteFailed
-from agentstore.remote.plans import Plans
-from agentstore.remote.retrying import Call, Retrying, arrived
-from agentstore.remote.saying import check_actor
+from agentstore.remote.answers import Answer, unrecognised
+from agentstore.remote.connection import FAILURES, Auth, Connection, Timeout
+from agentstore.remote.retrying import Call, arrived
 from agentstore.remote.store import RemoteStore
 
 __all__ = ["AsyncEntityClient", "EntityClient"]
 
 S = TypeVar("S", bound=BaseModel)
-C = TypeVar("C", httpx.Client, httpx.AsyncClient)
-Auth = httpx.Auth | tuple[str, str]
-Timeout = float | httpx.Timeout
 
 #: Seconds for each of: connect, send, wait for the answer, wait for a free connection.
 DEFAULT_TIMEOUT = 10.0
-_FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 
 
-class _Client(Generic[C]):
-    """What both clients share: address, identity, retries; the connections are the subclass's."""
-
-    def __init__(
-        self,
-        http: C,
-        url: str,
-        token: str | None,
-        *,
-        scheme: str,
-        auth: Auth | None,
-        headers: Mapping[str, str] | None,
-        timeout: Timeout | None,
-        retries: int,
-        max_wait: float,
-        own: bool,
-    ) -> None:
-        self._address = read_address(url, token, scheme=scheme, auth=auth, headers=headers)
-        self._retrying = Retrying(retries=_whole(retries, "retries"), max_wait=_seconds(max_wait, "max_wait"))
-        self._http: C = http
-        self._own = own
-        self._options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
-        if token is not None or self._address.auth is not None:
-            self._options["auth"] = self._address.auth
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._address.url}>"
-
-    def _plans(self, name: str, actor: str | None, **options: Any) -> Plans[Any]:
-        check_actor(actor)
-        return Plans(name, **options)
-
-    def _request(self, call: Call) -> dict[str, Any]:
-        if self._http.is_closed:
-            raise RemoteFailed(f"{self._where(call)}: the client is closed.", hint="Make a new one.")
-        headers = {"Accept": "application/json", **self._address.headers, **call.headers}
-        request = {**self._options, "method": call.method, "url": self._address.url + call.path}
-        if call.body is not None:
-            headers["Content-Type"] = "application/json"
-            request["content"] = dump_body(call.body)
-        return {**request, "headers": headers, "params": call.params or None, "follow_redirects": False}
-
-    def _where(self, call: Call) -> str:
-        return f"{call.method} {self._address.url}{call.path}"
-
-    def _read(self, call: Call, response: httpx.Response, *, doubtful: bool) -> Answer:
-        return Answer(
-            where=self._where(call),
-            status=response.status_code,
-            headers=response.headers,
-            content=response.content,
-            writes=call.writes,
-            doubtful=doubtful,
-        )
-
-    def _after_error(self, call: Call, attempt: int, error: Exception, *, doubtful: bool) -> float:
-        return self._retrying.after_error(call, attempt, error, self._where(call), doubtful=doubtful)
-
-
-class EntityClient(_Client[httpx.Client]):
+class EntityClient(Connection[httpx.Client]):
     """A connection to the entities of another server; ``url`` is where ``agentstore.urls`` is included.
 
     Connections are kept and used again, by all its stores and threads. ``token`` goes into the
-    ``Authorization`` header behind ``scheme``; ``auth`` and ``headers`` are for every other way to
-    say who the client is. ``timeout`` is in seconds for each step of a request. What may be
-    repeated is, ``retries`` times, with growing waits of at most ``max_wait`` seconds; a
-    ``Retry-After`` is honoured. ``client`` is an ``httpx.Client`` of your own, which you close.
+    ``Authorization`` header behind ``scheme``, or as the server takes it, Bearer or Token; ``auth``
+    and ``headers`` are for every other way to say who the client is. ``timeout`` is in seconds for
+    each step of a request. What may be repeated is, ``retries`` times, with growing waits of at
+    most ``max_wait`` seconds; a ``Retry-After`` is honoured. ``client`` is an ``httpx.Client`` of
+    your own, which you close.
 
     Raises:
         ValidationFailed: the address, the token or an option can't be used.
@@ -112,7 +46,7 @@ class EntityClient(_Client[httpx.Client]):
         url: str,
         token: str | None = None,
         *,
-        scheme: str = "Bearer",
+        scheme: str | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: Timeout | None = None,
@@ -170,10 +104,9 @@ class EntityClient(_Client[httpx.Client]):
     def _send(self, call: Call) -> Answer:
         doubtful = False
         for attempt in itertools.count():
-            request = self._request(call)
             try:
-                response = self._http.request(**request)
-            except _FAILURES as error:
+                response = self._exchange(call)
+            except FAILURES as error:
                 doubtful = doubtful or arrived(error)
                 wait = self._after_error(call, attempt, error, doubtful=doubtful)
             else:
@@ -184,6 +117,13 @@ class EntityClient(_Client[httpx.Client]):
                 doubtful, wait = doubtful or answer.status != 429, pause
             sleep(wait)
         raise AssertionError("unreachable")  # pragma: no cover
+
+    def _exchange(self, call: Call) -> httpx.Response:
+        for credentials in self._credentials():
+            response = self._http.request(**self._request(call, credentials))
+            if not unrecognised(response.status_code, response.content):
+                break
+        return response
 
     def close(self) -> None:
         """Close the connections, unless they are a client's of your own."""
@@ -199,7 +139,7 @@ class EntityClient(_Client[httpx.Client]):
         self.close()
 
 
-class AsyncEntityClient(_Client[httpx.AsyncClient]):
+class AsyncEntityClient(Connection[httpx.AsyncClient]):
     """``EntityClient`` for async code: its stores have the twins (``aget``, ``acreate``), without threads.
 
     Raises:
@@ -211,7 +151,7 @@ class AsyncEntityClient(_Client[httpx.AsyncClient]):
         url: str,
         token: str | None = None,
         *,
-        scheme: str = "Bearer",
+        scheme: str | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: Timeout | None = None,
@@ -267,10 +207,9 @@ class AsyncEntityClient(_Client[httpx.AsyncClient]):
     async def _send(self, call: Call) -> Answer:
         doubtful = False
         for attempt in itertools.count():
-            request = self._request(call)
             try:
-                response = await self._http.request(**request)
-            except _FAILURES as error:
+                response = await self._exchange(call)
+            except FAILURES as error:
                 doubtful = doubtful or arrived(error)
                 wait = self._after_error(call, attempt, error, doubtful=doubtful)
             else:
@@ -281,6 +220,13 @@ class AsyncEntityClient(_Client[httpx.AsyncClient]):
                 doubtful, wait = doubtful or answer.status != 429, pause
             await async_sleep(wait)
         raise AssertionError("unreachable")  # pragma: no cover
+
+    async def _exchange(self, call: Call) -> httpx.Response:
+        for credentials in self._credentials():
+            response = await self._http.request(**self._request(call, credentials))
+            if not unrecognised(response.status_code, response.content):
+                break
+        return response
 
     async def aclose(self) -> None:
         """Close the connections, unless they are a client's of your own."""
@@ -294,15 +240,3 @@ class AsyncEntityClient(_Client[httpx.AsyncClient]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-def _whole(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        refuse(name, f"Expected a whole number, 0 or more, found {value!r:.100}.")
-    return value
-
-
-def _seconds(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        refuse(name, f"Expected seconds, 0 or more, found {value!r:.100}.")
-    return value

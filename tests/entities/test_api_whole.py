@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
+from agentstore.core.access import Access
 from agentstore.core.context import MAX_CONTEXT_BYTES, MAX_REASON
 from agentstore.core.values import new_id
 from tests.testapp.models import Odd, Small, Task
@@ -152,6 +153,22 @@ def test_nobody_counts_what_another_tenant_keeps(api, store):
     assert other.get(f"{TASKS}usage/").json()["used"] == 0
     assert other.post(f"{TASKS}query/", {}).json()["results"] == []
     assert APIClient().post(f"{TASKS}query/", {}, format="json").status_code == 403
+
+
+class Viewing(Access):
+    """Everybody may look, and nothing else."""
+
+    def allows(self, user, tenant, capability, action):
+        return action == "view"
+
+
+def test_who_may_only_look_may_ask_in_a_body_too(api, settings):
+    settings.AGENTSTORE = {"ACCESS": "tests.entities.test_api_whole.Viewing"}
+
+    assert api.post(f"{TASKS}query/", {"filter": {}}).status_code == 200
+    assert api.post(f"{TASKS}count/", {"filter": {}}).status_code == 200
+    assert api.get(f"{TASKS}usage/").status_code == 200
+    assert api.post(TASKS, {"data": {"text": "a"}}).status_code == 403
 
 
 # --- deleted rows ---------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_an_error_of_the_servers_framework_is_the_nearest_class(status, code, ki
     assert type(info.value) is kind
 
 
-@pytest.mark.parametrize("status", [200, 201, 204, 301, 400, 404, 409, 413, 418, 500, 503])
+@pytest.mark.parametrize("status", [200, 201, 204, 301, 400, 404, 409, 418, 500, 503])
 @pytest.mark.parametrize(
     "body",
     ["", "<html>", "[]", "5", "null", '"x"', "{", "{}", '{"detail":5}', "[" * 100_000, "\ud800"],
@@ -95,6 +95,22 @@ def test_what_is_no_answer_of_agentstore_is_a_failure(status, body):
         answering(lambda request: httpx.Response(status, content=content), retries=0).store("tasks").usage()
 
     assert "GET https://host.example/api/entities/tasks/usage/" in info.value.message
+    assert info.value.hint
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, errors.PermissionDenied),
+        (403, errors.PermissionDenied),
+        (413, errors.TooLarge),
+        (431, errors.TooLarge),
+    ],
+)
+def test_a_refusal_of_a_proxy_is_what_its_status_says(status, kind):
+    with pytest.raises(kind, match=f"status {status}") as info:
+        refusing(status, "<html>").store("tasks").create({"text": "a"})
+
     assert info.value.hint
 
 

@@ -10,7 +10,7 @@ import traceback
 import httpx
 import pytest
 
-from agentstore.core.errors import ValidationFailed
+from agentstore.core.errors import PermissionDenied, ValidationFailed
 from agentstore.remote import AsyncEntityClient, EntityClient, RemoteFailed
 from tests.live import credentials
 from tests.remote.faults import ID, URL, answering, async_answering, row
@@ -97,6 +97,63 @@ def test_a_token_goes_into_the_authorization_header():
     assert asked(token=SECRET).headers["Authorization"] == f"Bearer {SECRET}"
     assert asked(token=SECRET, scheme="Token").headers["Authorization"] == f"Token {SECRET}"
     assert "Authorization" not in asked().headers
+
+
+@pytest.fixture
+def takes():
+    """Return a function that makes the answer of a server that takes its token behind one scheme only."""
+
+    def server(scheme, seen):
+        def answer(request):
+            seen.append(request.headers["Authorization"])
+            if seen[-1] == f"{scheme} {SECRET}":
+                return httpx.Response(200, json={"count": 3})
+            return httpx.Response(401, json={"code": "not_authenticated", "detail": "Who?"})
+
+        return answer
+
+    return server
+
+
+@pytest.mark.parametrize(("scheme", "asked"), [("Bearer", 2), ("Token", 3)])
+def test_a_token_is_said_as_the_server_takes_it(takes, scheme, asked):
+    """REST framework's own tokens stand behind Token, all others behind Bearer."""
+    seen = []
+    store = answering(takes(scheme, seen), token=SECRET).store("tasks")
+
+    assert store.count() == store.count() == 3
+    assert len(seen) == asked
+    assert {text.split()[0] for text in seen[-2:]} == {scheme}
+
+
+def test_a_token_is_said_otherwise_by_async_clients_too(takes):
+    seen = []
+
+    assert asyncio.run(async_answering(takes("Token", seen), token=SECRET).store("tasks").acount()) == 3
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize(("options", "asked"), [({"scheme": "Bearer"}, 1), ({}, 2)])
+def test_a_token_that_nobody_takes_is_told(takes, options, asked):
+    seen = []
+    store = answering(takes("Other", seen), token=SECRET, **options).store("tasks")
+
+    for _ in range(2):
+        with pytest.raises(PermissionDenied, match="Who"):
+            store.count()
+    assert len(seen) == asked * 2
+
+
+def test_a_token_that_is_wrong_is_not_said_otherwise():
+    seen = []
+
+    def answer(request):
+        seen.append(request)
+        return httpx.Response(401, json={"code": "authentication_failed", "detail": "Invalid token."})
+
+    with pytest.raises(PermissionDenied, match="Invalid token"):
+        answering(answer, token=SECRET).store("tasks").count()
+    assert len(seen) == 1
 
 
 def test_auth_headers_and_credentials_in_the_address_identify_as_well():

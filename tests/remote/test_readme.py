@@ -11,7 +11,7 @@ from tests.readme import README, blocks
 def test_the_example_runs(live):
     (block,) = blocks("python", section="Remote stores")
     told = '"https://shop.example.com/api/", token="..."'
-    namespace: dict = {"__name__": "worker"}
+    namespace = {"__name__": "worker"}
     assert told in block.text
 
     exec(block.text.replace(told, f"{live.url!r}, auth={credentials()!r}"), namespace)  # noqa: S102 - the page's own

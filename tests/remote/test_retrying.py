@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from agentstore.core.errors import Conflict, NotFound, StorageFailed
+from agentstore.core.errors import AgentStoreError, Conflict, NotFound, StorageFailed
 from agentstore.core.models import IdempotencyKey
 from agentstore.remote import RemoteFailed
 from agentstore.remote.retrying import retry_after
@@ -244,7 +244,7 @@ def test_a_read_that_fails_has_done_nothing(over, local, read):
 def test_what_will_not_pass_is_not_tried_again(over, local, status):
     store, transport = over(Faulty.answer(status))
 
-    with pytest.raises(RemoteFailed):
+    with pytest.raises(AgentStoreError):
         store.count()
 
     assert len(transport.seen) == 1
