@@ -28,6 +28,9 @@ __all__ = ["CreatingStore"]
 
 S = TypeVar("S", bound=EntitySchema)
 
+#: A key of more bytes is stored by its digest.
+MAX_KEY_BYTES = 255
+
 
 class CreatingStore(ReadingStore[S]):
     """Reads one tenant's rows of one entity, and makes new ones."""
@@ -96,7 +99,7 @@ class CreatingStore(ReadingStore[S]):
         rows, limit = self._rows, self.model.entity.capacity(self.tenant)
         outcome = rows.insert(changes, limit, claim)
         if outcome is Outcome.SEEN and claim is not None:
-            return self._replay(claim)
+            return self._replay(claim, key)
         if outcome is Outcome.FULL:
             raise self._full(limit, len(changes))
         self._announce(changes)
@@ -113,17 +116,17 @@ class CreatingStore(ReadingStore[S]):
         return Claim(
             id=new_id(),
             actor=acting.actor,
-            key=key,
+            key=_short(key),
             fingerprint=hashlib.sha256(text.encode()).hexdigest(),
             at=at,
             expired_before=at - timedelta(hours=settings.IDEMPOTENCY_HOURS),
         )
 
-    def _replay(self, claim: Claim) -> list[EntityRow[S]]:
+    def _replay(self, claim: Claim, key: str | None) -> list[EntityRow[S]]:
         fingerprint, ids = self._rows.claimed(claim)
         if fingerprint != claim.fingerprint:
             raise errors.Conflict(
-                f"The idempotency key {claim.key!r} was used before, with other data.",
+                f"The idempotency key {key!r} was used before, with other data.",
                 hint="Send the same data again, or take a new key.",
             )
         return [self._as_created(id) for id in ids]
@@ -164,6 +167,12 @@ class CreatingStore(ReadingStore[S]):
             f"{self.name}: there is no place left{asked}; the limit is {limit:,} rows.",
             hint="Delete rows that are no longer needed, or have max_rows_per_tenant raised.",
         )
+
+
+def _short(key: str) -> str:
+    """Return a key as it is stored: with tenant and actor it has to fit into 2,704 bytes of an index."""
+    data = key.encode()
+    return key if len(data) <= MAX_KEY_BYTES else f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _tell(send: Callable[..., object], ids: bytes) -> None:

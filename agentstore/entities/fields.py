@@ -20,7 +20,7 @@ from pydantic import (
     IPvAnyNetwork,
     StringConstraints,
     TypeAdapter,
-)  # fmt: skip
+)
 from pydantic.fields import FieldInfo
 
 from agentstore.core.values import JSONObject

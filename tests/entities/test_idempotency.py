@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -145,6 +146,7 @@ def test_a_refusal_leaves_the_key_unused(store_of, tenant, refusal):
     assert store.create({"n": 7}, idempotency_key="k").data.n == 7
 
 
+@pytest.mark.local_only
 @pytest.mark.parametrize("limit", [5, 2, 0])
 def test_the_same_create_again_is_answered_though_there_is_no_place_left(
     store_of, tenant, monkeypatch, limit
@@ -201,6 +203,27 @@ def test_any_text_is_a_key(tasks, key):
         tasks.create({"text": "a"}, idempotency_key=key).id
         == tasks.create({"text": "a"}, idempotency_key=key).id
     )
+
+
+def long_text(seed):
+    """Return the longest label there may be, of characters that no database can compress."""
+    pick = random.Random(seed)
+    return "".join(chr(pick.randrange(0x20000, 0x2FA00)) for _ in range(255))
+
+
+@pytest.mark.local_only
+def test_the_longest_names_have_their_place_in_every_index(db, backend):
+    """A row of an index holds 2,704 bytes, and each of these has 1,020."""
+    store = Task.store(long_text(1), actor=long_text(2))
+    key = long_text(3)
+
+    row = store.create({"text": long_text(4)[:250]}, idempotency_key=key)
+
+    assert store.create({"text": long_text(4)[:250]}, idempotency_key=key).id == row.id
+    assert store.create({"text": long_text(4)[:250]}, idempotency_key=f"{key[:-1]}x").changed
+    with pytest.raises(Conflict, match=f"The idempotency key '{key[:9]}"):
+        store.create({"text": "other"}, idempotency_key=key)
+    assert [found.id for found in store.query({"text": row.data.text}, order_by="created_at")][0] == row.id
 
 
 def test_a_row_whose_audit_was_purged_is_not_made_up(tasks):
