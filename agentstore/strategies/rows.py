@@ -1,16 +1,17 @@
-"""How a stored row becomes what the rules work with, and what a row spoiled by hand counts as."""
+"""How stored rows become what the rules work with, what a spoiled one counts as, what a save comes to."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
-from agentstore.strategies import entry, ranking
+from agentstore.strategies import entry, merging, ranking
 from agentstore.strategies.portable import Light, RawStrategy
 from agentstore.strategies.terms import TOKENIZER_VERSION, count_terms, dedup_key, terms
-from agentstore.strategies.values import StoredStrategy
+from agentstore.strategies.values import SaveResult, StoredStrategy
 
-__all__ = ["if_same", "lowest_of", "merged_from", "order_of", "read_row"]
+__all__ = ["Decision", "decide", "merged_from", "order_of", "read_row"]
 
 
 def read_row(raw: RawStrategy) -> StoredStrategy:
@@ -47,7 +48,44 @@ def _stored_terms(raw: RawStrategy) -> frozenset[str] | None:
         return None
 
 
-def if_same(raw: RawStrategy | None, new: StoredStrategy) -> RawStrategy | None:
+class Decision(NamedTuple):
+    """What a save comes to: the row to store (None if it is itself to go), over which one, and what goes."""
+
+    row: StoredStrategy | None
+    pk: UUID | None
+    gone: list[UUID]
+    result: SaveResult
+
+
+def decide(
+    new: StoredStrategy, raws: list[RawStrategy], lowest: list[Light], *, over: int, at: datetime
+) -> Decision:
+    """Return what saving ``new`` comes to, given the rows with its content or id and the lowest-ranked.
+
+    ``over`` is how many rows a new one would be over the cap; a merge adds none.
+
+    Raises:
+        AlreadyExists: the id belongs to other content, and the content is not stored yet.
+    """
+    other = next((raw for raw in raws if raw.strategy_id == new.id), None)
+    same = next((raw for raw in raws if raw.dedup_key == new.dedup_key), None) or _if_same(other, new)
+    row = merging.admit(
+        new,
+        same_content=None if same is None else merged_from(same, new.id),
+        same_id=None if other is None else merged_from(other, new.id),
+    )
+    pk = None if same is None else same.id
+    gone = _lowest_of(row, pk, lowest, over if same is None else over - 1, at)
+    kept = all(name != row.id for _, name in gone)
+    return Decision(
+        row=row if kept else None,
+        pk=pk,
+        gone=[key for key, _ in gone if key is not None],
+        result=merging.result(row.id, merged=same is not None, gone=[name for _, name in gone]),
+    )
+
+
+def _if_same(raw: RawStrategy | None, new: StoredStrategy) -> RawStrategy | None:
     """Return a row with the new one's id if it has its content too, whatever key is stored."""
     if raw is None or not isinstance(raw.problem, str) or not isinstance(raw.strategy, str):
         return None
@@ -75,7 +113,7 @@ def order_of(light: Light, *, now: datetime) -> ranking.Key:
     return ranking.key_of(light.confidence, ts, light.term_count, light.id)
 
 
-def lowest_of(
+def _lowest_of(
     row: StoredStrategy, pk: UUID | None, lowest: list[Light], over: int, at: datetime
 ) -> list[tuple[UUID | None, str]]:
     """Return the ``over`` last of the candidates and the row itself, best first."""

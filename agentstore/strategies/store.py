@@ -27,7 +27,7 @@ from agentstore.strategies.methods import Rows, StrategyMethods
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
 from agentstore.strategies.postgres import PostgresStrategies
-from agentstore.strategies.rows import if_same, lowest_of, merged_from, order_of, read_row
+from agentstore.strategies.rows import decide, merged_from, order_of, read_row
 from agentstore.strategies.terms import analyse_query, dedup_key
 from agentstore.strategies.values import (
     Explanation,
@@ -193,8 +193,12 @@ class StrategyStore(StrategyMethods):
         }
         new = merging.derive(entry.validate_for_write(entry.complete(fields, now=at), now=at))
         try:
-            with atomic(self.alias):
-                saved = self._save(new, capacity, at)
+            gone = self._rows.save(new, capacity=capacity, now=at)
+            saved = (
+                self._save(new, capacity, at)
+                if gone is None
+                else merging.result(new.id, merged=False, gone=gone)
+            )
         except errors.StorageFailed as error:
             self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=new.id))
             raise
@@ -203,25 +207,16 @@ class StrategyStore(StrategyMethods):
         return saved
 
     def _save(self, new: StoredStrategy, capacity: int, at: datetime) -> SaveResult:
-        rows = self._rows
-        over = rows.lock() + 1 - capacity
-        if over > 1:  # the cap was lowered, or rows went behind the counter's back: too many would go
-            over = rows.recount() + 1 - capacity
-        raws, lowest = rows.look(new, over=over, now=at)
-        # A merge adds no row, so it has one row less over the cap.
-        other = next((raw for raw in raws if raw.strategy_id == new.id), None)
-        same = next((raw for raw in raws if raw.dedup_key == new.dedup_key), None) or if_same(other, new)
-        row = merging.admit(
-            new,
-            same_content=None if same is None else merged_from(same, new.id),
-            same_id=None if other is None else merged_from(other, new.id),
-        )
-        pk = None if same is None else same.id
-        gone = lowest_of(row, pk, lowest, over if same is None else over - 1, at)
-        gone_pks = [key for key, _ in gone if key is not None]
-        kept = all(name != row.id for _, name in gone)
-        rows.apply(row if kept else None, pk=pk, gone=gone_pks)
-        return merging.result(row.id, merged=same is not None, gone=[name for _, name in gone])
+        """Save what is no plain insert, with the tenant's other writers kept out."""
+        with atomic(self.alias):
+            rows = self._rows
+            over = rows.lock() + 1 - capacity
+            if over > 0:  # rows that went behind the counter's back must not make others go
+                over = rows.recount() + 1 - capacity
+            same, lowest = rows.look(new, over=over, now=at)
+            decided = decide(new, same, lowest, over=over, at=at)
+            rows.apply(decided.row, pk=decided.pk, gone=decided.gone)
+            return decided.result
 
     def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
         cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connections
+from django.db import connection, connections, transaction
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 
 from agentstore.core.errors import AlreadyExists
 from agentstore.core.models import Usage
@@ -103,6 +106,57 @@ def test_a_seed_keeps_the_room_that_it_checked(tenant, monkeypatch):
     assert (result.written, result.failed_at) == (3, None)
     assert finished[0] == "seed"
     assert rows(tenant).count() == counted(tenant) == 3
+
+
+@pytest.mark.postgres_only
+def test_a_save_that_waited_for_another_decides_by_what_that_one_left(tenant):
+    """Its statement began with an older view of the rows: by that, there was room for one more."""
+    for number in range(2):
+        StrategyStore(tenant, capacity=3).save(id=f"id{number}", problem=f"problem {number}", strategy="s")
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        StrategyStore(tenant, capacity=3).save(id="best", problem="the first", strategy="s", confidence=3)
+        waiting = pool.submit(late, tenant)
+        wait_for_a_waiter()
+    saved = waiting.result(30)
+
+    assert saved.evicted_ids == ["id0"]
+    assert sorted(row.strategy_id for row in rows(tenant)) == ["best", "id1", "late"]
+    assert counted(tenant) == 3
+
+
+def late(tenant):
+    try:
+        return StrategyStore(tenant, capacity=3).save(
+            id="late", problem="the second", strategy="s", confidence=3
+        )
+    finally:
+        connections.close_all()
+
+
+def wait_for_a_waiter():
+    """Return when some session waits for a lock that another has."""
+    for _ in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
+    raise AssertionError("nobody waits")
+
+
+@pytest.mark.postgres_only
+@pytest.mark.parametrize("stored", [1, 3], ids=["room", "full"])
+def test_a_plain_save_is_one_statement(tenant, backend, stored):
+    store = StrategyStore(tenant, capacity=3)
+    for number in range(stored):
+        store.save(problem=f"problem {number}", strategy="s", confidence=1)
+
+    with CaptureQueriesContext(connection) as captured:
+        saved = store.save(problem="another", strategy="s", confidence=2)
+
+    assert (saved.status, len(saved.evicted_ids)) == ("created", stored // 3)
+    assert (len(captured) == 1) is (backend == "auto")
 
 
 def test_tenants_do_not_wait_for_each_other(tenant, other_tenant):
