@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentstore.files import FileStore
 from agentstore.files.admin.editing import looks_wrapped
-from agentstore.files.admin.lineends import fit
+from agentstore.files.admin.lineends import as_browser_sends, fit
 from tests.browser import buttons, read_form, text_of
 from tests.files.admin_pages import agent_url, get, messages_of, obj_of, opened, url
 
@@ -80,10 +82,23 @@ def test_changing_one_word_changes_one_line(admin_client, files, text):
         ("a\r\n", "", ""),
         ("a\n", "\r\na\r\n", "\na\n"),
         ("x\ry\rz", "x\r\nY\r\nz", "x\rY\rz"),
+        ("\nx\r", "\r\nx\r\n\r\nnew", "\nx\r\r\nnew"),
     ],
 )
 def test_lines_keep_their_ends_and_new_ones_take_the_usual(base, posted, expected):
     assert fit(posted, base) == expected
+
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "\r", "\n", "\r\n", "\n\r", "\x85"]), max_size=12).map("".join)
+
+
+@given(TEXTS, TEXTS)
+def test_what_is_saved_shows_as_what_was_typed_and_an_untouched_text_is_the_same(base, typed):
+    """A lone CR and an LF that follows it would be one line end, where a browser shows two."""
+    posted = as_browser_sends(typed).replace("\n", "\r\n")
+
+    assert as_browser_sends(fit(posted, base)) == as_browser_sends(typed)
+    assert fit(as_browser_sends(base), base) == base
 
 
 def test_saving_tells_and_logs_who_why_and_which_version(admin_client, files):

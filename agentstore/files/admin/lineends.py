@@ -42,6 +42,9 @@ def fit(posted: str, base: str) -> str:
     for here, there in _pairs([line for line, _ in old], [line for line, _ in new]):
         if ends[there] and old[here][1]:
             ends[there] = old[here][1]
+    for here, (line, _) in enumerate(new[1:], 1):
+        if not line and ends[here - 1 : here + 1] == ["\r", "\n"]:
+            ends[here] = "\r\n"  # the two would be one
     return "".join(line + end for (line, _), end in zip(new, ends, strict=True))
 
 
