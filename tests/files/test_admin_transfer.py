@@ -8,7 +8,9 @@ import zipfile
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from agentstore.files import FileStore
 from agentstore.files.archive import export_zip
@@ -206,6 +208,18 @@ def test_what_can_not_be_imported_is_refused_with_the_reason(admin_client, files
     assert told in text_of(page)
     assert "<tbody" not in page
     assert state() == before
+
+
+def test_the_queries_of_the_look_do_not_grow_with_the_files(admin_client, files):
+    def queries(count):
+        with CaptureQueriesContext(connection) as found:
+            look(admin_client, *(upload(f"{n}.md", f"{count}") for n in range(count)), policy="overwrite")
+        return len(found)
+
+    for n in range(9):
+        files.write(f"{n}.md", "x")
+
+    assert queries(2) == queries(9)
 
 
 def test_a_path_out_of_the_zip_is_refused(admin_client, files):

@@ -1,4 +1,4 @@
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -66,11 +66,33 @@ def test_odd_names_work_in_every_address(api_client, name):
     assert api_client.delete(f"{BASE}files/{quote(name)}").status_code == 204
 
 
-@pytest.mark.parametrize("path", ["%2e%2e/x", "a%5Cb", "a//b", ".", "%252e%252e/x", "a%E2%80%AEb", "x" * 256])
-def test_names_that_are_none_are_refused(api_client, path):
+NO_NAMES = {
+    "%2e%2e/x", "/etc/x", "a%5Cb", "a//b", ".", "%252e%252e/x", "a%E2%80%AEb", "a%E2%80%8Bb", "x" * 256,
+    "/".join("a" * 21), "a/", "%20a", "a%00b",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", sorted(NO_NAMES))
+def test_names_that_are_none_are_refused(api_client, own, path):
     response = api_client.put(f"{BASE}files/{path}", data=b"x", content_type="text/plain")
 
     assert response.status_code == 400 and "name" in response.json()["errors"]
+    own.write("a.md", "x")
+    to = api_client.post(f"{BASE}rename/a.md", {"to": unquote(path)}, format="json")
+    assert to.status_code == 400 and "name" in to.json()["errors"]
+    assert [info.name for info in own.list()] == ["a.md"]
+
+
+def test_a_decomposed_name_finds_the_same_file_and_capitals_make_no_other(api_client, own):
+    assert put(api_client, "u\u0308.md", b"one").json()["name"] == "\u00fc.md"
+    assert put(api_client, "\u00fc.md", b"two").status_code == 200
+    assert put(api_client, "\u00dc.md", b"three").json()["code"] == "exists"
+    own.write("memory.md", "x")
+
+    response = put(api_client, "MEMORY.md", b"y")
+
+    assert (response.status_code, response.json()["code"]) == (409, "exists")
+    assert own.read("memory.md") == "x"
 
 
 @pytest.mark.parametrize(
