@@ -45,6 +45,10 @@ class Inner(EntitySchema):
     n: int = 0
 
 
+def german(day):
+    return f"{day:%d.%m.%Y}"
+
+
 def field(annotation, **options):
     schema = type("S", (EntitySchema,), {"__annotations__": {"f": annotation}, "f": Field(**options)})
     return fields_of(schema)["f"]
@@ -82,7 +86,7 @@ def field(annotation, **options):
         (IPvAnyAddress, "text", False, False, False),
         (Fraction, "text", False, False, False),
         (
-            Annotated[date, PlainSerializer("{:%d.%m.%Y}".format, return_type=str)],
+            Annotated[date, PlainSerializer(german, return_type=str)],
             "text",
             False,
             False,
