@@ -137,15 +137,17 @@ def test_a_cancelled_call_that_waits_for_a_thread_never_begins(people, held):
     tools, app = held
 
     async def work(address):
+        state = address.server.server_state
         async with over_http(None, token, url=f"{address}/mcp") as client:
             calls = [asyncio.create_task(client.call_tool("hold", {"n": n})) for n in range(2)]
             await until(lambda: len(tools.begun) == 2)
             third = asyncio.create_task(client.call_tool("hold", {"n": 2}))
-            await asyncio.sleep(0.3)
+            await until(lambda: len(state.tasks) == 3)
+            connected = len(state.connections)
             third.cancel()
             with suppress(asyncio.CancelledError):
                 await third
-            await asyncio.sleep(0.3)
+            await until(lambda: len(state.connections) < connected)
             tools.released.set()
             return [(await call).structured_content["n"] for call in calls]
 

@@ -85,8 +85,14 @@ def post(app: Any, *, method: str = "POST", url: str = URL, **options: Any) -> h
     return asyncio.run(sent())
 
 
+class Address(str):
+    """Where a server is found, and the server."""
+
+    server: uvicorn.Server
+
+
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
+def serving(app: Any) -> Iterator[Address]:
     """Serve an ASGI application on a port of its own; yields its address."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -97,7 +103,9 @@ def serving(app: Any) -> Iterator[str]:
             while not server.started and thread.is_alive():
                 time.sleep(0.02)
             assert server.started
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            address = Address(f"http://127.0.0.1:{listening.getsockname()[1]}")
+            address.server = server
+            yield address
         finally:
             server.should_exit = True
             thread.join(60)

@@ -377,6 +377,13 @@ def test_what_the_address_may_not_ask_for_is_refused(token, query, word):
     assert found.status_code == 400 and word in found.text
 
 
+@pytest.mark.parametrize("name", ["writable", "allowed_origins"])
+def test_a_text_in_the_place_of_a_list_is_refused_at_once(name):
+    """As a list it would be its letters: every one-letter file could be written."""
+    with pytest.raises(ImproperlyConfigured, match=name):
+        mcp_app(**{name: "*"})
+
+
 def test_an_agent_that_can_be_none_is_refused_at_once():
     with pytest.raises(ValidationFailed):
         mcp_app(agent="no agent")

@@ -55,10 +55,21 @@ def test_alone_it_has_every_path():
     assert post(beside(None), url="http://testserver/any/where").text == "mcp"
 
 
-def test_a_prefix_that_a_server_takes_off_is_no_part_of_the_path():
-    scope = {"type": "http", "path": "/site/mcp", "root_path": "/site"}
+@pytest.mark.parametrize(
+    ("path", "prefix", "whose"),
+    [
+        ("/site/mcp", "/site", b"mcp"),
+        ("/mcp", "/site", b"mcp"),
+        ("/mcp", "/m", b"mcp"),
+        ("/mcp/mcp", "/mcp", b"mcp"),
+        ("/site/mcp", "", b"django"),
+        ("/site", "/site", b"django"),
+    ],
+)
+def test_a_prefix_that_a_server_takes_off_is_no_part_of_the_path(path, prefix, whose):
+    scope = {"type": "http", "path": path, "root_path": prefix}
 
-    assert told(beside(answering("django")), [], scope)[-1]["body"] == b"mcp"
+    assert told(beside(answering("django")), [], scope)[-1]["body"] == whose
 
 
 def told(app, messages, scope=None):

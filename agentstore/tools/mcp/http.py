@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.handlers.asgi import ASGIRequest
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -85,9 +86,12 @@ def mcp_app(
     ``threads`` bounds how many calls run at the same time, and so the database connections.
 
     Raises:
-        ImproperlyConfigured: there is no way to find the user of a token.
+        ImproperlyConfigured: there is no way to find the user of a token, or a list is a text.
         ValidationFailed: the agent's id is none.
     """
+    for name, value in {"writable": writable, "allowed_origins": allowed_origins}.items():
+        if isinstance(value, str):
+            raise ImproperlyConfigured(f"mcp_app(): {name} must be a list, found {value!r:.100}.")
     endpoint = _Endpoint(
         authenticator(authenticate),
         tools,

@@ -40,7 +40,8 @@ class Mounted:
 
     def _is_ours(self, scope: Scope) -> bool:
         path: str = scope["path"]
-        return path.removeprefix(scope.get("root_path", "")).strip("/") == self.path
+        below = path.removeprefix(scope.get("root_path", ""))
+        return (below if below.startswith("/") else path).strip("/") == self.path
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the server's start and end on, and answer for an application that knows of neither.

@@ -5,6 +5,7 @@ The SDK speaks the protocol; what a call may do, and whether its arguments fit, 
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 from collections.abc import AsyncIterator, Callable
@@ -90,8 +91,12 @@ class _Answers:
 
     async def list_tools(self, context: Context, params: Paged) -> types.ListToolsResult:
         _only_page(params)
-        listed = [types.Tool.model_validate(tool) for tool in self.tools.definitions("mcp")]
-        return types.ListToolsResult(tools=listed)
+        return self._listed
+
+    @functools.cached_property
+    def _listed(self) -> types.ListToolsResult:
+        tools = [types.Tool.model_validate(tool) for tool in self.tools.definitions("mcp")]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Carry out a call; whatever goes wrong is a result, since the model is to read it."""
