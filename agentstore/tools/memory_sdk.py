@@ -10,7 +10,7 @@ from agentstore.tools.memory import MemoryCommands, MemoryFailed
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
-except ImportError as error:
+except ImportError as error:  # pragma: no cover - the tests' own environment has it
     raise ImportError("memory_tool needs the package anthropic: pip install anthropic") from error
 
 __all__ = ["AsyncMemoryTool", "MemoryTool", "amemory_tool", "memory_tool"]

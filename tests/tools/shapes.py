@@ -87,6 +87,14 @@ class Shapes(EntitySchema):
     kind: str = Field(default="", alias="type")
     properties: list[str] = []
     nothing: None = None
+    same: list[int] | set[int] = []
+
+
+class Tree(EntitySchema):
+    """A schema whose rows hold others of their kind."""
+
+    name: str
+    below: list[Tree] = []
 
 
 #: Values of a row, in JSON.
@@ -100,4 +108,5 @@ FULL = {
     "clock": "09:00:00", "long": "PT5M", "ref": "0198c5a5-0000-7000-8000-000000000000",
     "url": "https://example.com/", "odd": {"größe": 3, "ok": 1}, "odds": [{"größe": 3}], "share": 0.5,
     "additionalProperties": 3, "type": "t", "properties": ["p"], "nothing": None,
+    "same": [1],
 }  # fmt: skip

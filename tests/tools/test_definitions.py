@@ -66,8 +66,9 @@ def test_definitions_are_the_same_every_time(everything):
 def test_the_definitions_of_an_entity_are_made_once_for_all_tenants(tenant, other_tenant):
     ours, theirs = (toolset(name, entities=[Task]) for name in (tenant, other_tenant))
 
-    for one, other in zip(ours.definitions("gemini"), theirs.definitions("gemini"), strict=True):
-        assert one is other
+    for _ in range(2):
+        for one, other in zip(ours.definitions("gemini"), theirs.definitions("gemini"), strict=True):
+            assert one is other
     ours.call("tasks_create", {"data": {"text": "x"}})
     assert len(ours.call("tasks_query", {})["rows"]) == 1
     assert theirs.call("tasks_query", {})["rows"] == []

@@ -3,6 +3,8 @@ import asyncio
 import pytest
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
+from anthropic.types.beta import BetaMemoryTool20250818ViewCommand
+from asgiref.sync import async_to_sync
 
 from agentstore.files import FileStore
 from agentstore.tools import amemory_tool, memory_tool
@@ -153,6 +155,59 @@ def test_a_file_is_no_folder(memory, files, command):
 
     assert text == f"error: The path {A} is a file, not a directory."
     assert [info.name for info in files.list()] == ["memories/a.txt", "memories/z"]
+
+
+@pytest.fixture
+def meanwhile(monkeypatch, tenant):
+    """Let somebody else write a file at the moment at which a method of the store begins."""
+
+    def arrange(method, name):
+        original = getattr(FileStore, method)
+
+        def slower(self, *args, **kwargs):
+            monkeypatch.setattr(FileStore, method, original)
+            FileStore(tenant, "bia").write(name, "theirs")
+            return original(self, *args, **kwargs)
+
+        monkeypatch.setattr(FileStore, method, slower)
+
+    return arrange
+
+
+def test_a_name_that_somebody_takes_meanwhile_exists(memory, files, meanwhile):
+    memory.call(CREATE)
+    meanwhile("rename", "memories/b.txt")
+
+    text = outcome(memory, command="rename", old_path=A, new_path="/memories/b.txt")
+
+    assert text == "error: The destination /memories/b.txt already exists"
+    assert files.read("memories/a.txt") == CREATE["file_text"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {"command": "str_replace", "path": A, "old_str": "four", "new_str": "4"},
+        {"command": "insert", "path": A, "insert_line": 0, "insert_text": "zero"},
+    ],
+    ids=["str_replace", "insert"],
+)
+def test_what_somebody_writes_meanwhile_is_not_lost(memory, files, meanwhile, command):
+    memory.call(CREATE)
+    meanwhile("write", "memories/a.txt")
+
+    text = outcome(memory, **command)
+
+    assert text == "error: The file was changed by someone else meanwhile. View it again."
+    assert files.read("memories/a.txt") == "theirs"
+
+
+def test_the_methods_of_the_sdks_class_take_its_commands(memory, tenant):
+    memory.call(CREATE)
+    command = BetaMemoryTool20250818ViewCommand(command="view", path="/memories")
+
+    assert memory.view(command).endswith("/memories/a.txt")
+    assert async_to_sync(amemory_tool(tenant, "bia").view)(command).endswith("/memories/a.txt")
 
 
 def test_each_command_is_one_version_by_the_agent_from_a_tool(memory, files):

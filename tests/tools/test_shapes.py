@@ -19,7 +19,7 @@ from agentstore.tools import toolset
 from agentstore.tools.arguments import check_arguments
 from agentstore.tools.spec import DIALECTS
 from tests.tools.checker import problems
-from tests.tools.shapes import FULL, Shapes
+from tests.tools.shapes import FULL, Shapes, Tree
 
 TYPES = {
     "openai": FunctionToolParam,
@@ -98,6 +98,30 @@ def test_a_field_that_is_named_like_a_keyword_stays(make):
         definition = make().definitions(dialect)[2]
         properties = parts(definition)[1]["properties"]["data"]["properties"]
         assert {"additionalProperties", "type", "properties"} <= properties.keys()
+
+
+def test_a_schema_that_holds_itself_is_open_below(tenant):
+    with isolate_apps("tests.testapp"):
+
+        class Branch(EntityModel):
+            """Trees."""
+
+            Schema = Tree
+
+            class Entity:
+                name = "branches"
+
+            class Meta:
+                app_label = "testapp"
+
+    for dialect in DIALECTS:
+        for definition in toolset(tenant, entities=[Branch]).definitions(dialect):
+            assert problems(*parts(definition), strict=False, dialect=dialect) == []
+    properties = tool_named(toolset(tenant, entities=[Branch]), "branches_create").input_schema["properties"]
+    below = properties["data"]["properties"]["below"]["items"]["properties"]["below"]
+    assert below["items"] == {
+        "type": "object", "additionalProperties": True, "description": "An object as above: Tree.",
+    }  # fmt: skip
 
 
 def test_what_a_variant_can_not_say_stands_in_its_descriptions(make):

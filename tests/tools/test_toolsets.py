@@ -4,10 +4,12 @@ import json
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+import agentstore.tools
 from agentstore.core.errors import ValidationFailed
 from agentstore.files import FileStore
 from agentstore.strategies import StrategyStore
 from agentstore.tools import toolset
+from agentstore.tools.spec import Tool
 from tests.testapp.models import Odd, Plain, Task
 
 pytestmark = pytest.mark.django_db
@@ -308,3 +310,19 @@ def test_the_async_call_gives_the_same(tenant):
     row = asyncio.run(tools.acall("tasks_create", {"data": {"text": "x"}}))["row"]
 
     assert tools.call("tasks_get", {"id": row["id"]})["row"] == row
+
+
+def test_a_set_without_entities_has_nothing_generic():
+    assert len(toolset(entities=[], generic=True)) == 0
+
+
+def test_the_package_has_no_other_names():
+    with pytest.raises(AttributeError, match="'nothing'"):
+        agentstore.tools.nothing  # noqa: B018
+
+
+def test_a_template_carries_out_nothing():
+    template = Tool(name="a", title="A", description="", input_schema={}, output_schema={})
+
+    with pytest.raises(NotImplementedError, match="bind it"):
+        template.handler({}, None)
