@@ -322,6 +322,23 @@ def test_another_tenants_rows_can_not_be_ticked(admin_client, other_tenant, sett
     assert Task.store(other_tenant).count() == 1
 
 
+@pytest.mark.parametrize("page", ["delete", "undelete"])
+def test_a_row_purged_in_the_moment_of_the_answer_is_not_found(admin_client, store, row, monkeypatch, page):
+    if page == "undelete":
+        store.delete(row.id)
+
+    def purged(self, id, **options):
+        Task._base_manager.filter(pk=id).delete()
+        raise errors.NotFound("gone") if page == "undelete" else errors.Conflict("changed")
+
+    monkeypatch.setattr(EntityStore, page, purged)
+
+    response = admin_client.post(url(page, row.id), {"version": "7"})
+
+    assert response.status_code == 302
+    assert "Perhaps it was deleted?" in messages_of(response)[0]
+
+
 @pytest.mark.parametrize("text", ["nope", "", "\0", "x" * 5000, "%s"], ids=range(5))
 def test_what_is_no_id_is_no_row_that_can_be_ticked(admin_client, store, row, text):
     posted = {"action": "delete_selected", TICKED: [text, str(row.id)], "index": "0"}

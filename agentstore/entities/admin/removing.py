@@ -57,7 +57,10 @@ class RemovingAdmin(EditingAdmin):
             store = self.store(request, obj.tenant)
             gone = store.delete(obj.pk, expected_version=expected, reason=self.reason(request))
         except errors.Conflict:
-            return self._ask_delete(request, self.get_object(request, object_id), changed=True)
+            obj = self.get_object(request, object_id)
+            if obj is None:
+                return self.not_found(request, object_id)
+            return self._ask_delete(request, obj, changed=True)
         if not gone:
             return self.not_found(request, object_id)
         self.log(request, [obj], DELETION, self._log_text(_("Deleted at version %d.") % obj.version, request))
@@ -89,6 +92,8 @@ class RemovingAdmin(EditingAdmin):
         if request.method == "POST":
             try:
                 row = self.store(request, obj.tenant).undelete(obj.pk, reason=self.reason(request))
+            except errors.NotFound:  # purged in this very moment
+                return self.not_found(request, object_id)
             except errors.QuotaExceeded:
                 self.message_user(request, self.full_text(obj.tenant), messages.ERROR)
             else:
