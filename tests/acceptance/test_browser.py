@@ -107,3 +107,26 @@ def test_an_untouched_form_changes_nothing_whatever_is_stored(browser, admin_use
 
     assert browser.do(save_all) == dict.fromkeys(ODD, True)
     assert {name: files.read(f"{name}.md") for name in ODD} == ODD
+
+
+def test_a_chosen_folder_is_imported_with_its_paths_and_to_the_byte(browser, admin_user, files, tmp_path):
+    wanted = {"SOUL.md": TEXT, "notes/day.md": "one", "notes/deep/day.md": "", "MEMORY.md": "\ufeffx\r\n"}
+    for name, text in wanted.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(text.encode())
+    files.write("SOUL.md", "before")
+    place = f"{reverse('admin:agentstore_agentfile_import')}?tenant=acme&agent=bia"
+
+    def import_folder(page):
+        sign_in(page)
+        page.goto(place)
+        page.set_input_files("#id_folder_files", str(tmp_path))
+        page.select_option("#id_policy", "overwrite")
+        page.click("input[name=_look]")
+        page.fill("#id_reason", "moved here")
+        page.click("input[name=_import]")
+        return text_of(page.content())
+
+    assert "Imported into bia: 3 created, 1 replaced." in browser.do(import_folder)
+    assert {info.name: text for info, text in files.contents()} == wanted
+    assert {info.reason for info in files.list()} == {"moved here"}

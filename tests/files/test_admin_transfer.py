@@ -107,6 +107,69 @@ def test_the_folder_can_be_changed_without_a_second_upload(admin_client, files):
     assert files.info("wrong/day.md") is None
 
 
+def as_browser_posts(client, *parts, **values):
+    """Post a form as a browser does, which names a folder's files by their paths."""
+    fields = [(f'name="{name}"', value) for name, value in {**OWNER, "_look": "x", **values}.items()]
+    fields += [(f'name="{field}"; filename="{path}"', text) for field, path, text in parts]
+    body = "".join(
+        f"--B\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n" for head, text in fields
+    )
+    return client.generic("POST", url("import"), f"{body}--B--\r\n", "multipart/form-data; boundary=B")
+
+
+FOLDER = [
+    ("folder_files", "bia/SOUL.md", "one\ntwo\n"),
+    ("folder_files", "bia/notes/day.md", "y\n"),
+    ("folder_files", "bia/notes/deep/day.md", "z"),
+    ("folder_files", "bia/.git/config", "never an agent's file"),
+]
+
+
+def test_a_folder_comes_with_the_paths_below_it(admin_client, files):
+    page = as_browser_posts(admin_client, ("files", "", ""), *FOLDER, policy="overwrite").content.decode()
+
+    assert [line.split(" ")[0] for line in steps_of(page)] == ["notes/day.md", "notes/deep/day.md", "SOUL.md"]
+    confirm(admin_client, page)
+
+    assert {info.name: text for info, text in files.contents()} == {
+        "SOUL.md": "one\ntwo\n", "notes/day.md": "y\n", "notes/deep/day.md": "z",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["bia/../../x", "bia//etc/x", "bia/a\u202eb", "bia/./x", "bia/a%2e%2e%2fb"])
+def test_a_path_in_a_folder_is_checked_like_every_name(admin_client, files, path):
+    before = state()
+
+    page = as_browser_posts(admin_client, ("folder_files", path, "x")).content.decode()
+
+    assert "is no file name" in text_of(page)
+    assert state() == before
+
+
+def test_a_single_file_has_no_path_whatever_a_browser_sends(admin_client, files):
+    page = as_browser_posts(admin_client, ("files", "C:/home/a.md", "x"), *FOLDER[2:3]).content.decode()
+
+    assert [line.split(" ")[0] for line in steps_of(page)] == ["a.md", "notes/deep/day.md"]
+
+
+def test_a_folder_is_refused_where_its_paths_were_lost(admin_client, files, settings):
+    """Some middleware of the host had the form parsed before: names alone would mix the files up."""
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.files.test_admin_transfer.read_early"]
+
+    assert "Pack the folder as a zip." in text_of(as_browser_posts(admin_client, *FOLDER).content.decode())
+    assert steps_of(as_browser_posts(admin_client, ("files", "a.md", "x")).content.decode())
+
+
+def read_early(get_response):
+    """A middleware that looks into every form."""
+
+    def middleware(request):
+        request.POST.get("x")
+        return get_response(request)
+
+    return middleware
+
+
 def test_files_in_the_way_are_shown_with_their_difference_and_there_is_no_button(admin_client, files):
     page = look(admin_client, upload("SOUL.md", "one\nthree\n"), upload("new.md", "n"))
 
@@ -315,9 +378,15 @@ def test_a_form_of_another_site_imports_nothing(admin_user, files):
     client = Client(enforce_csrf_checks=True)
     client.force_login(admin_user)
 
-    answer = client.post(url("import"), {**OWNER, "files": [upload("a.md", "a")], "_look": "x"})
+    posted = {**OWNER, "files": [upload("a.md", "a")], "_look": "x"}
 
-    assert answer.status_code == 403
+    assert client.post(url("import"), posted).status_code == 403
+
+    token = read_form(get(client, url("import")), "import_form")["csrfmiddlewaretoken"]
+    wrong = {"csrfmiddlewaretoken": token[::-1], "files": [upload("a.md", "a")]}
+    assert client.post(url("import"), {**posted, **wrong}).status_code == 403
+    right = {"csrfmiddlewaretoken": token, "files": [upload("a.md", "a")]}
+    assert client.post(url("import"), {**posted, **right}).status_code == 200
 
 
 def test_the_page_is_offered_where_files_are_listed(admin_client, files):

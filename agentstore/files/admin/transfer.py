@@ -11,7 +11,9 @@ from django.contrib.admin.models import ADDITION, CHANGE, DELETION
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from agentstore.conf import settings
 from agentstore.core import errors
@@ -20,7 +22,7 @@ from agentstore.core.tenancy import is_tenant
 from agentstore.files.admin.base import size_text, words_of
 from agentstore.files.admin.comparing import Comparing, Shown
 from agentstore.files.admin.going_back import GoingBackAdmin
-from agentstore.files.admin.uploading import chosen_files, pack, placed
+from agentstore.files.admin.uploading import chosen_files, keep_paths, pack, placed
 from agentstore.files.importing import POLICIES, Step, fingerprint, import_files
 from agentstore.files.names import name_key
 from agentstore.files.store import FileStore
@@ -97,8 +99,17 @@ class TransferAdmin(GoingBackAdmin):
 
     import_template = "agentstore/admin/files/import.html"
 
+    @method_decorator(csrf_exempt)
     def import_view(self, request: HttpRequest) -> HttpResponse:
-        """Ask for files, show what importing them does, and do it."""
+        """Ask for files, show what importing them does, and do it.
+
+        Its form is checked for its token here, since it must not be parsed before.
+        """
+        keep_paths(request)
+        answer: HttpResponse = csrf_protect(self._import_view)(request)
+        return answer
+
+    def _import_view(self, request: HttpRequest) -> HttpResponse:
         if not self.has_import_permission(request):
             raise PermissionDenied
         form = _read(request)

@@ -9,19 +9,47 @@ from django.conf import settings as django_settings
 from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
+from django.http.multipartparser import MultiPartParser
 from django.utils.translation import gettext as _
 
 from agentstore.conf import settings
 from agentstore.core import errors
 from agentstore.files.archive import Packed, read_packed, read_zip
 
-__all__ = ["chosen_files", "pack", "placed"]
+__all__ = ["chosen_files", "keep_paths", "pack", "placed"]
 
 #: What a zip may be larger than the files in it: headers, paths, the manifest.
 OVERHEAD = 8 * 1024 * 1024
 #: What a page may carry where the host sets no limit on a form, and what the form's other inputs take.
 MOST_CARRIED, OTHERS = 2_500_000, 100_000
 SALT = "agentstore.files.import"
+_PATHS = "_agentstore_paths"
+
+
+class PathKeeper(MultiPartParser):
+    """Parses a form as Django does, and keeps the paths of its files, of which Django leaves the names."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.paths: list[str] = []
+
+    def sanitize_file_name(self, file_name: str) -> str | None:
+        name = super().sanitize_file_name(file_name)
+        if name is not None:
+            self.paths.append(file_name)
+        return name
+
+
+def keep_paths(request: HttpRequest) -> None:
+    """Have the form of a request parsed by a ``PathKeeper``, unless somebody had it parsed already."""
+
+    def parse(environ: Any, body: Any) -> Any:
+        parser = PathKeeper(environ, body, request.upload_handlers, request.encoding)
+        form = parser.parse()
+        request.__dict__[_PATHS] = parser.paths
+        return form
+
+    request.__dict__["parse_file_upload"] = parse
 
 
 def chosen_files(request: HttpRequest) -> dict[str, str]:
@@ -31,8 +59,8 @@ def chosen_files(request: HttpRequest) -> dict[str, str]:
         ValidationFailed: nothing was chosen, or something that may not be a file.
         TooLarge: it is more than an agent may have.
     """
-    uploads = request.FILES.getlist("files")
-    return _uploaded(uploads) if uploads else _unpack(request.POST.get("packed", ""))
+    chosen = [*request.FILES.getlist("files"), *request.FILES.getlist("folder_files")]
+    return _uploaded(request, chosen) if chosen else _unpack(request.POST.get("packed", ""))
 
 
 def placed(files: Mapping[str, str], folder: str) -> Mapping[str, str]:
@@ -42,7 +70,7 @@ def placed(files: Mapping[str, str], folder: str) -> Mapping[str, str]:
     return {f"{folder.removesuffix('/')}/{name}": content for name, content in files.items()}
 
 
-def _uploaded(uploads: Sequence[UploadedFile[Any]]) -> dict[str, str]:
+def _uploaded(request: HttpRequest, uploads: Sequence[UploadedFile[Any]]) -> dict[str, str]:
     most = settings.FILE_MAX_AGENT_BYTES + OVERHEAD
     if sum(upload.size or 0 for upload in uploads) > most:
         raise errors.TooLarge(
@@ -55,9 +83,25 @@ def _uploaded(uploads: Sequence[UploadedFile[Any]]) -> dict[str, str]:
         )
     if zips:
         return read_zip(zips[0].read())
+    paths = _paths(request, uploads)
     return read_packed(
-        Packed(path=str(upload.name), size=upload.size or 0, read=upload.read) for upload in uploads
+        Packed(path=path, size=upload.size or 0, read=upload.read)
+        for path, upload in zip(paths, uploads, strict=True)
     )
+
+
+def _paths(request: HttpRequest, uploads: Sequence[UploadedFile[Any]]) -> list[str]:
+    """Return where each file belongs: its name, or for one of a chosen folder its path below that."""
+    single = len(request.FILES.getlist("files"))
+    sent: list[str] = request.__dict__.get(_PATHS, [])
+    if len(sent) != len(uploads):
+        if single < len(uploads):
+            raise errors.ValidationFailed(
+                _("The paths of the folder’s files did not arrive."), hint=_("Pack the folder as a zip.")
+            )
+        return [str(upload.name) for upload in uploads]
+    names = [path.rsplit("/", 1)[-1] for path in sent[:single]]
+    return [*names, *(path.split("/", 1)[-1] for path in sent[single:])]
 
 
 def _command() -> str:
