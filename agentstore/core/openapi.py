@@ -20,6 +20,7 @@ from agentstore.core.values import JSONObject
 
 __all__ = [
     "ENCODED_PATTERN",
+    "NOT_BLANK",
     "NO_NUL",
     "REASON",
     "Operation",
@@ -35,6 +36,8 @@ __all__ = [
 
 #: Text that a database can hold; stated, so that nobody has to find out.
 NO_NUL = r"^[^\u0000]*$"
+#: The same, with something in it.
+NOT_BLANK = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
 
 #: Visible ASCII and percent-encoded UTF-8, no blank at either end: a part of what is taken, but all true.
 _CHARACTER = (

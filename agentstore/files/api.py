@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
@@ -19,10 +20,10 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agentstore.core import guards
+from agentstore.core import errors, guards
 from agentstore.core.api import StoreView, StrictJSONParser, described_by
 from agentstore.core.context import checked
-from agentstore.core.preconditions import Preconditions, etag
+from agentstore.core.preconditions import NEVER, Preconditions, etag
 from agentstore.core.requests import read_integer, said
 from agentstore.core.values import JSONObject, utc_text
 from agentstore.files.archive import export_zip, read_zip
@@ -45,6 +46,8 @@ __all__ = [
     "UndeleteView",
     "VersionsView",
 ]
+
+R = TypeVar("R")
 
 TEXT_TYPES = ("text/markdown", "text/plain")
 #: What a file shows beside its content; ignored when it comes back with the content.
@@ -130,6 +133,16 @@ class AgentView(FilesCapabilityView):
 
         return None if sent.creates_only else sent.expected(current)
 
+    def conditional(self, request: Request, write: Callable[..., R]) -> R:
+        """Write under the request's conditions; ``write`` takes ``expected_version``."""
+        expected = self.expected(request)
+        try:
+            return write(expected_version=expected)
+        except errors.Conflict as error:
+            if expected == NEVER and error.current_version is not None:
+                raise Preconditions.of(request.headers).refusal(error.current_version) from None
+            raise
+
 
 class AgentsView(FilesCapabilityView):
     """The tenant's agents that have files."""
@@ -191,13 +204,9 @@ class FileView(AgentView):
         """Write the file: the body is the text, or JSON with ``content`` and an optional ``reason``."""
         params = self.only_params("reason")
         content, reason = self._content(request, params.get("reason"))
-        info = self.store.write(
-            self.file,
-            content,
-            expected_version=self.expected(request),
-            create_only=Preconditions.of(request.headers).creates_only,
-            reason=reason,
-        )
+        creates_only = Preconditions.of(request.headers).creates_only
+        write = partial(self.store.write, self.file, content, create_only=creates_only, reason=reason)
+        info = self.conditional(request, write)
         created = info.changed and info.created_at == info.at
         response = self.answer(info, status=201 if created else 200)
         if created:
@@ -216,10 +225,8 @@ class FileView(AgentView):
     def delete(self, request: Request, agent: str, name: str) -> Response:
         """Delete the file; it can be undeleted."""
         params = self.only_params("reason")
-        done = self.store.delete(
-            self.file, expected_version=self.expected(request), reason=params.get("reason")
-        )
-        if not done:
+        delete = partial(self.store.delete, self.file, reason=params.get("reason"))
+        if not self.conditional(request, delete):
             raise self.store.not_found(self.file)
         return Response(status=204)
 
@@ -276,12 +283,8 @@ class RestoreView(ActingView):
     known = ("version", "reason")
 
     def act(self, request: Request, body: JSONObject) -> Response:
-        expected = self.expected(request)
-        return self.answer(
-            self.store.restore(
-                self.file, body["version"], expected_version=expected, reason=body.get("reason")
-            )
-        )
+        restore = partial(self.store.restore, self.file, body["version"], reason=body.get("reason"))
+        return self.answer(self.conditional(request, restore))
 
 
 class UndeleteView(ActingView):
@@ -300,10 +303,8 @@ class RenameView(ActingView):
     known = ("to", "reason")
 
     def act(self, request: Request, body: JSONObject) -> Response:
-        expected = self.expected(request)
-        return self.answer(
-            self.store.rename(self.file, body["to"], expected_version=expected, reason=body.get("reason"))
-        )
+        rename = partial(self.store.rename, self.file, body["to"], reason=body.get("reason"))
+        return self.answer(self.conditional(request, rename))
 
 
 class RedactView(ActingView):

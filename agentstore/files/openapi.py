@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentstore.core.context import MAX_REASON
 from agentstore.core.openapi import (
     NO_NUL,
+    NOT_BLANK,
     REASON,
     Operation,
     TableAutoSchema,
@@ -120,7 +121,7 @@ _COMPONENTS: dict[str, JSONObject] = {
     "AgentstoreFileVersion": closed(_OLDER),
     "AgentstoreFileVersionText": closed({**_OLDER, "content": _TEXT}),
     "AgentstoreFileRestore": closed({"version": _OLD_NUMBER, "reason": _REASON}, optional=["reason"]),
-    "AgentstoreFileRedact": closed({"version": _OLD_NUMBER, "reason": _WHY_TEXT}),
+    "AgentstoreFileRedact": closed({"version": _OLD_NUMBER, "reason": {**_WHY_TEXT, "pattern": NOT_BLANK}}),
     "AgentstoreFileRename": closed(
         {"to": {**_NAME, "description": "The new name."}, "reason": _REASON}, optional=["reason"]
     ),

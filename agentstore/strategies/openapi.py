@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from agentstore.core.openapi import NO_NUL, Operation, TableAutoSchema, closed, json_content, query, ref
+from agentstore.core.openapi import (
+    NO_NUL,
+    NOT_BLANK,
+    Operation,
+    TableAutoSchema,
+    closed,
+    json_content,
+    query,
+    ref,
+)
 from agentstore.core.values import JSONObject
 from agentstore.strategies.entry import (
     DEFAULT_CONFIDENCE,
@@ -36,15 +45,11 @@ def _text(most: int, description: str, **more: object) -> JSONObject:
     return {"type": "string", "pattern": NO_NUL, "maxLength": most, "description": about, **more}
 
 
-#: Text with something in it.
-_NOT_BLANK = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
-
-
 _GIVEN: JSONObject = {
     "problem": _text(
-        MAX_PROBLEM_BYTES, "The problem, in the words that one would look for.", pattern=_NOT_BLANK
+        MAX_PROBLEM_BYTES, "The problem, in the words that one would look for.", pattern=NOT_BLANK
     ),
-    "strategy": _text(MAX_STRATEGY_BYTES, "What worked.", pattern=_NOT_BLANK),
+    "strategy": _text(MAX_STRATEGY_BYTES, "What worked.", pattern=NOT_BLANK),
     "confidence": {
         **_or_null(_CONFIDENCE),
         "default": DEFAULT_CONFIDENCE,

@@ -154,31 +154,32 @@ def test_files_strategies_and_tools_agree_with_the_document(case, filled):
 
 def calls():
     """Return a document that has each tool as an operation of its own, as its definition says."""
-    which = [("agent", "0"), ("writable", "*")]
-    parameters = [
-        {"name": name, "in": "query", "required": True, "schema": {"enum": [value]}} for name, value in which
-    ]
     error = {"application/json": {"schema": ERROR}}
+    errors = dict.fromkeys(["400", "403", "404", "409"], {"description": "", "content": error})
     paths = {}
     for tool in toolset("0", agent="0", writable=["*"]).definitions("mcp"):
         if tool["name"].split("_")[0] in ("orders", "reminders", "file", "strategy"):
+            body = {"application/json": {"schema": tool["inputSchema"]}}
             answer = {"application/json": {"schema": tool["outputSchema"]}}
-            errors = dict.fromkeys(["400", "403", "404", "409"], {"description": "", "content": error})
             paths[f"/api/tools/{tool['name']}/"] = {
                 "post": {
-                    "parameters": parameters,
-                    "requestBody": {
-                        "required": True,
-                        "content": {"application/json": {"schema": tool["inputSchema"]}},
-                    },
+                    "requestBody": {"required": True, "content": body},
                     "responses": {"200": {"description": "", "content": answer}, **errors},
                 }
             }
     return {"openapi": "3.1.0", "info": {"title": "Tools", "version": "1"}, "paths": paths}
 
 
+API = WSGIHandler()
+
+
+def with_files(environ, start_response):
+    """Answer as the API does where the address names an agent and every file may be written."""
+    return API({**environ, "QUERY_STRING": "agent=0&writable=*"}, start_response)
+
+
 tools = schemathesis.openapi.from_dict(calls(), config=SchemathesisConfig.from_dict(OF_TOOLS))
-tools.app = WSGIHandler()
+tools.app = with_files
 
 
 @tools.parametrize()
