@@ -29,7 +29,8 @@ def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONOb
     Raises:
         ValidationFailed: something does not fit; ``errors`` has the path and what is expected.
     """
-    given = _parsed(arguments, "arguments")
+    blank = isinstance(arguments, str) and not arguments.strip()  # some vendors send so what is no argument
+    given = {} if blank else _parsed(arguments, "arguments")
     if not isinstance(given, dict):
         guards.refuse("arguments", f"Expected an object, found {_kind_of(given)}.")
     given, _ = guards.encode_json(given)

@@ -97,6 +97,12 @@ def test_json_text_is_parsed_once(tasks):
     assert row["data"]["text"] == '{"a": 1}'
 
 
+@pytest.mark.parametrize("arguments", ["", " ", "{}", {}])
+def test_blank_arguments_are_none(tasks, arguments):
+    assert tasks.call("tasks_query", arguments) == {"rows": [], "next_cursor": None}
+    assert tasks.call("tasks_get", arguments)["error"]["errors"] == {"id": ["The argument is missing."]}
+
+
 def test_the_same_call_id_creates_once(tasks):
     first = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
 
