@@ -59,7 +59,7 @@ def everything(tenant, strict, generic):
 
 @pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
 @pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_call_raises(tenant, strict, generic, data):
     tools = everything(tenant, strict, generic)
@@ -79,7 +79,7 @@ def test_no_call_raises(tenant, strict, generic, data):
         assert result["error"]["code"] != "storage" and result["error"]["detail"]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     command=st.fixed_dictionaries(
         {"command": st.sampled_from(COMMANDS) | VALUES},
