@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,8 @@ T = TypeVar("T")
 
 TENANT_HEADER = "X-Agentstore-Tenant"
 CHANGED_HEADER = "X-Agentstore-Changed"
+_SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
+_USERINFO = re.compile(r"//[^/@]*@")
 _LOGIN = "Give the client a token, headers or auth that the server knows."
 _NOT_OURS = "Check the client's address: it ends where agentstore.urls is included, as in https://host/api/."
 _OWN: dict[str, type[errors.AgentStoreError]] = {
@@ -169,9 +172,9 @@ def _foreign(answer: Answer, said: str = "") -> errors.AgentStoreError:
         kind, hint = _REFUSALS[status]
         return kind(f"{answer.where}: the server answered with status {status}.{said}", hint=hint)
     retryable = status in (429, 502, 503, 504)
-    hint = "Try again later." if retryable else "The cause is in the server's log."
+    hint = _later(answer) if retryable else "The cause is in the server's log."
     if 300 <= status < 400:
-        said = f" It sends the client on to {target.partition('?')[0]:.200}." if target else said
+        said = f" It sends the client on to {_without_secrets(target)}." if target else said
         hint = "Give the client the address that answers itself; redirects are not followed."
     elif status < 500 and status != 429:
         hint = _NOT_OURS
@@ -181,6 +184,15 @@ def _foreign(answer: Answer, said: str = "") -> errors.AgentStoreError:
         retryable=retryable,
         maybe_done=answer.writes and (answer.doubtful or status >= 500),
     )
+
+
+def _later(answer: Answer) -> str:
+    asked = answer.headers.get("Retry-After", "").strip()
+    return f"Try again in {asked} seconds." if _SECONDS.fullmatch(asked) else "Try again later."
+
+
+def _without_secrets(address: str) -> str:
+    return _USERINFO.sub("//", address.partition("?")[0])[:200]
 
 
 def row_of(

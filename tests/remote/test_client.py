@@ -354,7 +354,7 @@ def test_nobody_listening_is_a_failure(waits):
 
 def test_redirects_are_not_followed_and_told():
     def answer(request):
-        return httpx.Response(301, headers={"Location": f"https://other/api/?token={SECRET}"})
+        return httpx.Response(301, headers={"Location": f"https://a:{SECRET}@other/api/?token={SECRET}"})
 
     with pytest.raises(RemoteFailed, match="sends the client on to https://other/api/") as info:
         answering(answer).store("tasks").create({"text": "a"})
