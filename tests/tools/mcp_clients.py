@@ -68,7 +68,7 @@ async def over_http(
         httpx2.AsyncClient(
             transport=None if app is None else httpx2.ASGITransport(app=app),
             headers={"Authorization": f"Bearer {token}", **(headers or {})},
-            timeout=60,
+            timeout=300,
         ) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
