@@ -1,11 +1,20 @@
-"""What stands around a body: query string, tenant header, keys."""
+"""What stands around a body: query string, tenant header, reason and context, keys."""
 
 from __future__ import annotations
 
 import pytest
 
 from agentstore.core.errors import ValidationFailed
-from agentstore.core.requests import checked_keys, query_pairs, read_integer, wanted_tenant
+from agentstore.core.requests import (
+    CONTEXT_HEADER,
+    REASON_HEADER,
+    checked_keys,
+    encoded,
+    query_pairs,
+    read_integer,
+    said,
+    wanted_tenant,
+)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +105,42 @@ def test_what_is_no_whole_number_is_refused(text):
         read_integer(text, "limit")
 
     assert list(caught.value.errors) == ["limit"]
+
+
+# --- why and in which run -------------------------------------------------------------------
+
+
+def test_nothing_said_is_nothing():
+    assert said({}) == {"reason": None, "context": None}
+
+
+def test_what_is_said_is_decoded():
+    headers = {REASON_HEADER: "paid%0A100%25", CONTEXT_HEADER: '{"run":"%C3%BC"}'}
+
+    assert said(headers) == {"reason": "paid\n100%", "context": {"run": "ü"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (REASON_HEADER, "100%"),
+        (REASON_HEADER, "a b"),
+        (REASON_HEADER, "%FF"),
+        (CONTEXT_HEADER, "ü"),
+        (CONTEXT_HEADER, "{"),
+        (CONTEXT_HEADER, "[]"),
+        (CONTEXT_HEADER, "null"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_under_the_name_of_its_header(name, value):
+    with pytest.raises(ValidationFailed) as info:
+        said({name: value})
+
+    assert list(info.value.errors) == [name]
+
+
+@pytest.mark.parametrize("text", ["", "a b", "100 %", "zürich\r\n", '{"a":[1]}', "名"])
+def test_text_comes_back_from_a_header(text):
+    assert said({REASON_HEADER: encoded(text)})["reason"] == text
+    assert encoded(text).isascii()
+    assert not set(encoded(text)) & set(" \r\n")
