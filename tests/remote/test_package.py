@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.isolated import run_python
+from tests.live import credentials
+from tests.testapp.models import Task
 
 WITHOUT = """
 import sys
@@ -41,6 +43,44 @@ assert not [name for name in sys.modules if name.startswith("django")]
 """
 
     assert "There is no tasks row" in run_python(NO_DJANGO + code).stdout
+
+
+WORKER = """
+import os
+from agentstore import acting
+from agentstore.core.errors import Conflict
+from agentstore.entities.schema import EntitySchema
+from agentstore.remote import EntityClient
+
+class TaskData(EntitySchema):
+    text: str
+    done: bool = False
+
+name, password = os.environ["LOGIN"].split(":")
+api = EntityClient(os.environ["API"], auth=(name, password))
+with api as client, acting(reason="nightly", context={"run": 7}):
+    tasks = client.store("tasks", tenant="acme", schema=TaskData)
+    row = tasks.create(TaskData(text="a"))
+    row = tasks.update(row.id, {"done": True}, expected_version=1)
+    try:
+        tasks.replace(row.id, {"text": "b"}, expected_version=1)
+    except Conflict as error:
+        done = [found.id == row.id for found in tasks.iterate({"done": True})]
+        print(error.current_version, row.data, done)
+assert not [name for name in sys.modules if name.startswith("django")]
+"""
+
+
+def test_a_worker_without_django_works_on_a_server_that_runs(live):
+    login = ":".join(credentials("agent:bia"))
+
+    done = run_python(NO_DJANGO + WORKER, API=live.url, LOGIN=login)
+
+    assert done.stdout == "2 text='a' done=True [True]\n"
+    (row,) = Task.store("acme").query()
+    (update, create) = Task.store("acme").history(row.id)
+    assert (update.actor, update.reason, update.context) == ("agent:bia", "nightly", {"run": 7})
+    assert create.op == "create"
 
 
 def test_without_httpx_it_says_what_to_install():
