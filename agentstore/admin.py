@@ -16,10 +16,19 @@ from agentstore.entities.admin import EntityAdmin
 from agentstore.entities.admin import register_missing as register_missing_entities
 from agentstore.files.admin import AgentFileAdmin
 from agentstore.files.admin import register_missing as register_missing_files
+from agentstore.overview.admin import OverviewAdmin
+from agentstore.overview.admin import register_missing as register_missing_overview
 from agentstore.strategies.admin import IncidentAdmin, StrategyAdmin
 from agentstore.strategies.admin import register_missing as register_missing_strategies
 
-__all__ = ["AgentFileAdmin", "EntityAdmin", "IncidentAdmin", "StrategyAdmin", "register_missing"]
+__all__ = [
+    "AgentFileAdmin",
+    "EntityAdmin",
+    "IncidentAdmin",
+    "OverviewAdmin",
+    "StrategyAdmin",
+    "register_missing",
+]
 
 
 def register_missing(site: admin.AdminSite) -> None:
@@ -27,6 +36,7 @@ def register_missing(site: admin.AdminSite) -> None:
     register_missing_entities(site)
     register_missing_files(site)
     register_missing_strategies(site)
+    register_missing_overview(site)
 
 
 def _is_importing() -> bool:
