@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from typing import Any
-from uuid import UUID
 
 from django.apps import apps
 from django.core.checks import ERROR, CheckMessage, run_checks
@@ -18,7 +16,8 @@ from django.db.migrations.questioner import MigrationQuestioner
 from django.db.migrations.state import ProjectState
 from pydantic import ValidationError
 
-from agentstore.core.values import JSONObject
+from agentstore.core.findings import Check, Finding
+from agentstore.core.models import Usage
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import Codec, flat_errors
 from agentstore.entities.maintenance import live_texts, recount, wrong_counters
@@ -31,43 +30,16 @@ __all__ = ["Examination", "Finding"]
 OLDEST_POSTGRES = 150000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that the doctor found.
+class Examination:
+    """Goes through the project once; iterate over it for the findings, told as they are made.
 
-    ``kind`` is stable: misfit, extra_keys, counter, migrations, connection, check. A hint
-    (``problem=False``) is worth a look; a ``repaired`` problem is none any more.
+    ``also`` are the checks of other capabilities, made after those of entities.
     """
 
-    kind: str
-    message: str
-    hint: str = ""
-    problem: bool = True
-    repaired: bool = False
-    entity: str = ""
-    tenant: str = ""
-    row: UUID | None = None
-    errors: dict[str, list[str]] = field(default_factory=dict)
-
-    def as_dict(self) -> JSONObject:
-        """Return it as JSON, without what it does not have."""
-        found: JSONObject = {"kind": self.kind, "problem": self.problem, "message": self.message}
-        details = {
-            "hint": self.hint,
-            "entity": self.entity,
-            "tenant": self.tenant,
-            "row": "" if self.row is None else str(self.row),
-            "errors": self.errors,
-            "repaired": self.repaired,
-        }
-        return found | {name: value for name, value in details.items() if value}
-
-
-class Examination:
-    """Goes through the project once; iterate over it for the findings, told as they are made."""
-
-    def __init__(self, *, tenant: str | None = None, repair: bool = False) -> None:
-        self.tenant, self.repair = tenant, repair
+    def __init__(
+        self, *, tenant: str | None = None, repair: bool = False, also: Sequence[Check] = ()
+    ) -> None:
+        self.tenant, self.repair, self.also = tenant, repair, also
         self.rows = self.problems = self.hints = self.repaired = 0
 
     def __iter__(self) -> Iterator[Finding]:
@@ -81,7 +53,7 @@ class Examination:
         yield from _system_checks()
         yield from _unmade_migrations()
         models = all_entities()
-        for alias in sorted({router.db_for_write(model) for model in models}):
+        for alias in sorted({router.db_for_write(Usage), *map(router.db_for_write, models)}):
             own = [model for model in models if router.db_for_write(model) == alias]
             try:
                 tables = connections[alias].introspection.table_names()
@@ -94,6 +66,8 @@ class Examination:
             for model in own:
                 if {model._meta.db_table, "agentstore_usage"} <= set(tables):
                     yield from self._entity(model)
+        for check in self.also:
+            yield from check(self)
 
     def _entity(self, model: type[EntityModel]) -> Iterator[Finding]:
         codec = codec_of(model)

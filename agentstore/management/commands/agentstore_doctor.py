@@ -7,20 +7,25 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from agentstore.core.errors import AgentStoreError
+from agentstore.core.findings import Check, Finding
 from agentstore.core.guards import dump_json, printable
 from agentstore.core.tenancy import check_tenant
-from agentstore.entities.doctor import Examination, Finding
+from agentstore.entities.doctor import Examination
 from agentstore.management.terminal import one_line
+from agentstore.strategies.doctor import examine as examine_strategies
 
 __all__ = ["Command"]
+
+#: What the capabilities besides entities have looked at.
+ALSO: tuple[Check, ...] = (examine_strategies,)
 
 
 class Command(BaseCommand):
     """Examine rows, counters, migrations, settings and connections; fail where there is a problem."""
 
     help = (
-        "Reports rows that no longer fit their schema, wrong counters, missing migrations, and settings and "
-        "connections that deserve a look. Exits with 1 if there is a problem."
+        "Reports rows that no longer fit their schema, strategies that can't be read, wrong counters, "
+        "missing migrations, and settings and connections that deserve a look. Exits with 1 if there is a problem."
     )
     requires_system_checks = []  # they are among what is reported
 
@@ -32,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             tenant = None if options["tenant"] is None else check_tenant(options["tenant"])
-            examination = Examination(tenant=tenant, repair=options["repair"])
+            examination = Examination(tenant=tenant, repair=options["repair"], also=ALSO)
             (self.print_json if options["json"] else self.print_text)(examination)
         except AgentStoreError as error:
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
