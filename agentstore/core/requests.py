@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote_to_bytes
 from django.conf import settings as django_settings
 
 from agentstore.core import errors, guards
+from agentstore.core.tenancy import check_label
 from agentstore.core.values import JSONObject
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Said",
     "checked_keys",
     "encoded",
+    "idempotency_key",
     "query_pairs",
     "read_integer",
     "said",
@@ -69,6 +71,18 @@ def wanted_tenant(header: str | None) -> str | None:
         ValidationFailed: the header is not percent-encoded UTF-8.
     """
     return None if header is None else _decoded(header, TENANT_HEADER)
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str | None:
+    """Return the key that makes a request safe to repeat, if it has one.
+
+    Raises:
+        ValidationFailed: it is empty, or too long.
+    """
+    key = headers.get("Idempotency-Key")
+    if key is not None and not check_label(key, "Idempotency-Key", longest=255):
+        guards.refuse("Idempotency-Key", "The key is empty.")
+    return key
 
 
 class Said(TypedDict):

@@ -14,11 +14,17 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agentstore.core import errors, guards
+from agentstore.core import errors
 from agentstore.core.api import StoreView, StoreViewSet
 from agentstore.core.preconditions import NEVER, Preconditions, etag
-from agentstore.core.requests import CHANGED_HEADER, TENANT_HEADER, encoded, read_integer, said
-from agentstore.core.tenancy import check_label
+from agentstore.core.requests import (
+    CHANGED_HEADER,
+    TENANT_HEADER,
+    encoded,
+    idempotency_key,
+    read_integer,
+    said,
+)
 from agentstore.core.values import EntityRow, JSONObject, JSONValue
 from agentstore.entities.base import EntityModel
 from agentstore.entities.bodies import (
@@ -107,7 +113,7 @@ class EntityViewSet(StoreViewSet):
         """Store a new row. An ``Idempotency-Key`` makes the request safe to repeat."""
         place = request.build_absolute_uri(request.path)
         self.only_params()
-        row = self.store.create(self._data(request), idempotency_key=_idempotency_key(request))
+        row = self.store.create(self._data(request), idempotency_key=idempotency_key(request.headers))
         response = self._written(row, status=201)
         response["Location"] = f"{place}{row.id}/"
         return response
@@ -168,7 +174,9 @@ class EntityViewSet(StoreViewSet):
     def bulk(self, request: Request) -> Response:
         """Store up to 500 new rows, all or none, in the order given."""
         self.only_params()
-        rows = self.store.create_many(items_of(request.data), idempotency_key=_idempotency_key(request))
+        rows = self.store.create_many(
+            items_of(request.data), idempotency_key=idempotency_key(request.headers)
+        )
         response = Response({"results": [row_body(row) for row in rows]}, status=201)
         return _with_changed(response, any(row.changed for row in rows))
 
@@ -224,13 +232,6 @@ class EntityViewSet(StoreViewSet):
 def _with_changed(response: Response, changed: bool) -> Response:
     response[CHANGED_HEADER] = "true" if changed else "false"
     return response
-
-
-def _idempotency_key(request: Request) -> str | None:
-    key: str | None = request.headers.get("Idempotency-Key")
-    if key is not None and not check_label(key, "Idempotency-Key", longest=255):
-        guards.refuse("Idempotency-Key", "The key is empty.")
-    return key
 
 
 def _described(schema: str) -> dict[str, Any]:

@@ -10,11 +10,9 @@ from django.contrib.auth.models import AnonymousUser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agentstore.core import guards
 from agentstore.core.api import StoreView, described_by
 from agentstore.core.context import acting
-from agentstore.core.requests import TENANT_HEADER, said, wanted_tenant
-from agentstore.core.tenancy import check_label
+from agentstore.core.requests import TENANT_HEADER, idempotency_key, said, wanted_tenant
 from agentstore.core.values import JSONValue
 from agentstore.tools.permitted import PermittedToolset, Wanted, permitted_toolset
 from agentstore.tools.spec import DIALECTS
@@ -72,11 +70,4 @@ class ToolView(PermittedToolsView):
         body: JSONValue = request.data
         arguments = dict(body) if isinstance(body, dict) else body
         with acting(**said(request.headers)):
-            return Response(tools.run(name, arguments, call_id=_idempotency_key(request)))
-
-
-def _idempotency_key(request: Request) -> str | None:
-    key: str | None = request.headers.get("Idempotency-Key")
-    if key is not None and not check_label(key, "Idempotency-Key", longest=255):
-        guards.refuse("Idempotency-Key", "The key is empty.")
-    return key
+            return Response(tools.run(name, arguments, call_id=idempotency_key(request.headers)))
