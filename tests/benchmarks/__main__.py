@@ -1,4 +1,4 @@
-"""``python -m tests.benchmarks NAME [--rows N]``: print one benchmark's table, and what it ran on."""
+"""``python -m tests.benchmarks NAME``: print one benchmark's tables, and what it ran on."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import os
 import platform
 from pathlib import Path
 
+from tests.benchmarks import requests
 from tests.benchmarks.database import database, server
 
-NAMES = ("entities", "files", "imports", "strategies", "tools")
+NAMES = ("entities", "files", "imports", "retrieval", "strategies", "tools")
 
 
 def main() -> None:
@@ -25,7 +26,11 @@ def main() -> None:
         help="keep client and server on one CPU (Linux): with few cores, where the scheduler puts the two "
         "ends of a connection decides more than the code does; not for the parts with several writers",
     )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the labelled requests, for retrieval")
     options = parser.parse_args()
+    extra = {}
+    if options.name == "retrieval":
+        extra["data"] = _folder(parser, options.data)
     if options.one_cpu:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.benchmarks.settings"
@@ -35,8 +40,18 @@ def main() -> None:
         django.setup()
         with database():
             module = importlib.import_module(f"tests.benchmarks.{options.name}")
-            table = module.run(rows=options.rows, rounds=options.rounds, only=options.only)
+            table = module.run(rows=options.rows, rounds=options.rounds, only=options.only, **extra)
             print(f"\n{about()}\n\n{table}")
+
+
+def _folder(parser: argparse.ArgumentParser, given: Path | None) -> Path:
+    """Return the folder with the requests, or end with what is missing."""
+    if given is None:
+        parser.error(f"retrieval needs --data FOLDER, a folder with {', '.join(requests.FILES)}")
+    missing = requests.missing(given)
+    if missing:
+        parser.error(f"{given} lacks {', '.join(missing)}")
+    return given
 
 
 def about() -> str:

@@ -25,7 +25,8 @@ class Command(BaseCommand):
 
     help = (
         "Reports rows that no longer fit their schema, strategies that can't be read, wrong counters, "
-        "missing migrations, and settings and connections that deserve a look. Exits with 1 if there is a problem."
+        "missing migrations, and settings and connections that deserve a look. Exits with 1 if there is a "
+        "problem."
     )
     requires_system_checks = []  # they are among what is reported
 
