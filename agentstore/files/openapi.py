@@ -2,144 +2,21 @@
 
 from __future__ import annotations
 
-from agentstore.core.context import MAX_REASON
-from agentstore.core.openapi import (
-    NO_NUL,
-    NOT_BLANK,
-    REASON,
-    Operation,
-    TableAutoSchema,
-    closed,
-    header,
-    json_content,
-    query,
-    ref,
-    whole_list,
-)
+from agentstore.core.openapi import REASON, Operation, TableAutoSchema, header, json_content, query, ref
 from agentstore.core.values import JSONObject
+from agentstore.files.components import COMPONENTS, GIVEN, NAME, TEXT, TIME, WHY, WHY_TEXT
 from agentstore.files.importing import POLICIES
 from agentstore.files.names import MAX_NAME_BYTES, MAX_SEGMENTS
-from agentstore.files.reading import SOURCES
 
 __all__ = ["Schema"]
 
-_TEXT: JSONObject = {"type": "string"}
-_GIVEN: JSONObject = {"type": "string", "pattern": NO_NUL}
-_WHY = "Why; people see it in the history."
-_WHY_TEXT: JSONObject = {"type": "string", "pattern": NO_NUL, "maxLength": MAX_REASON}
-_REASON: JSONObject = {**_WHY_TEXT, "type": ["string", "null"], "description": _WHY}
-_SEGMENT = r"[^/\\\u0000-\u001f\u007f-\u009f]+"
-#: What a pattern can say of a name; the rest is in the description.
-_NAME: JSONObject = {
-    "type": "string",
-    "format": "agent-file-name",
-    "pattern": f"^{_SEGMENT}(/{_SEGMENT}){{0,{MAX_SEGMENTS - 1}}}$",
-    "maxLength": MAX_NAME_BYTES,
-}
-_COUNT: JSONObject = {"type": "integer", "minimum": 0}
-_VERSION: JSONObject = {"type": "integer", "minimum": 1}
-_TIME: JSONObject = {"type": "string", "format": "date-time"}
-_CONTEXT: JSONObject = {"type": "object", "additionalProperties": True}
-
-
-def _or_null(schema: JSONObject) -> JSONObject:
-    return {**schema, "type": [schema["type"], "null"]}
-
-
-#: What file, version and change have in common: who wrote it, when, how and why.
-_WRITTEN: JSONObject = {
-    "at": _TIME,
-    "actor": _TEXT,
-    "source": {"type": "string", "enum": list(SOURCES)},
-    "reason": _TEXT,
-    "restored_from": {**_or_null(_VERSION), "description": "The version that a restore took it from."},
-}
-_FILE: JSONObject = {
-    "name": {"type": "string", "format": "agent-file-name"},
-    "version": _VERSION,
-    "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-    "size": {**_COUNT, "description": "Bytes of UTF-8."},
-    **_WRITTEN,
-    "context": _CONTEXT,
-    "created_at": _TIME,
-    "changed": {"type": "boolean", "description": "Whether a write found anything to do."},
-}
-_OLDER: JSONObject = {
-    **{name: schema for name, schema in _FILE.items() if name not in ("created_at", "changed")},
-    "sha256": {"type": "string", "pattern": "^([0-9a-f]{64})?$", "description": "Empty where redacted."},
-    "redacted": {"type": "boolean", "description": "Whether the text was blanked out, for good."},
-    "redacted_by": _TEXT,
-    "redacted_reason": _TEXT,
-}
-_CHANGE: JSONObject = {
-    "name": _TEXT,
-    "op": {
-        "type": "string",
-        "enum": ["created", "changed", "restored", "renamed", "deleted", "undeleted"],
-    },
-    "version": _VERSION,
-    "previous": {**_or_null(_VERSION), "description": "The version before, as far as it is kept."},
-    **_WRITTEN,
-    "size": _COUNT,
-    "previous_size": _or_null(_COUNT),
-    "old_name": _or_null(_TEXT),
-}
-_STEP: JSONObject = {
-    "name": _TEXT,
-    "action": {
-        "type": "string",
-        "enum": ["create", "update", "same", "skip", "keep", "delete", "conflict"],
-    },
-    "version": _or_null(_VERSION),
-    "why": _TEXT,
-}
-_DIFF: JSONObject = {
-    "old_label": _TEXT,
-    "new_label": _TEXT,
-    "added": _COUNT,
-    "removed": _COUNT,
-    "too_large": {"type": "boolean", "description": "Whether there is too much to show."},
-    "only_line_ends": {"type": "boolean", "description": "Whether nothing but line ends differs."},
-    "unified": {"type": "string", "description": "As `diff -u` writes it."},
-}
-_CONTENT: JSONObject = {**_GIVEN, "description": "The text, kept to the byte."}
-_ECHOED = {name: {**schema, "readOnly": True} for name, schema in _FILE.items()}
-_OLD_NUMBER: JSONObject = {"type": "integer", "description": "The number of an older version."}
-
-_COMPONENTS: dict[str, JSONObject] = {
-    "AgentstoreAgents": whole_list(ref("AgentstoreAgent")),
-    "AgentstoreAgent": closed({"agent": _TEXT}),
-    "AgentstoreFiles": whole_list(ref("AgentstoreFile")),
-    "AgentstoreFile": closed(_FILE),
-    "AgentstoreFileText": closed({**_FILE, "content": _TEXT}),
-    "AgentstoreFileWrite": closed(
-        {"content": _CONTENT, "reason": _REASON, **{k: v for k, v in _ECHOED.items() if k != "reason"}},
-        optional=["reason", *_ECHOED],
-        description="What a read shows beside the content may be sent back, and is ignored.",
-    ),
-    "AgentstoreFileVersions": whole_list(ref("AgentstoreFileVersion")),
-    "AgentstoreFileVersion": closed(_OLDER),
-    "AgentstoreFileVersionText": closed({**_OLDER, "content": _TEXT}),
-    "AgentstoreFileRestore": closed({"version": _OLD_NUMBER, "reason": _REASON}, optional=["reason"]),
-    "AgentstoreFileRedact": closed({"version": _OLD_NUMBER, "reason": {**_WHY_TEXT, "pattern": NOT_BLANK}}),
-    "AgentstoreFileRename": closed(
-        {"to": {**_NAME, "description": "The new name."}, "reason": _REASON}, optional=["reason"]
-    ),
-    "AgentstoreFileReason": closed({"reason": _REASON}, optional=["reason"]),
-    "AgentstoreFileDiff": closed(_DIFF),
-    "AgentstoreFileChanges": whole_list(ref("AgentstoreFileChange")),
-    "AgentstoreFileChange": closed(_CHANGE),
-    "AgentstoreFileImport": whole_list(ref("AgentstoreFileImportStep")),
-    "AgentstoreFileImportStep": closed(_STEP),
-}
-
-_ETAG: JSONObject = {"ETag": {"schema": _TEXT, "required": True, "description": "The version, quoted."}}
-_LOCATION: JSONObject = {"Location": {"schema": _TEXT, "required": True, "description": "Where the file is."}}
+_ETAG: JSONObject = {"ETag": {"schema": TEXT, "required": True, "description": "The version, quoted."}}
+_LOCATION: JSONObject = {"Location": {"schema": TEXT, "required": True, "description": "Where the file is."}}
 _IF_MATCH = header("If-Match", 'Write only if the file is at this version: "3", or * for any.')
 _IF_NONE_MATCH = header(
     "If-None-Match", "Write only if the file is not at this version; * writes new files only."
 )
-_WHY_PARAMETER = query("reason", _WHY, **_WHY_TEXT)
+_WHY_PARAMETER = query("reason", WHY, **WHY_TEXT)
 _CHANGED_ERRORS = (404, 409, 412, 413, 415)
 _LINKS: JSONObject = {
     operation: {
@@ -155,7 +32,7 @@ def _operation(id: str, description: str, **details: object) -> Operation:
         "id": id,
         "tag": "files",
         "description": description,
-        "components": _COMPONENTS,
+        "components": COMPONENTS,
     }
     return Operation(**{**found, **details})  # type: ignore[arg-type]
 
@@ -183,7 +60,7 @@ _READ = _operation(
             "headers": _ETAG,
             "content": {
                 **json_content({"anyOf": [ref("AgentstoreFileText"), ref("AgentstoreFileVersionText")]}),
-                "text/markdown": {"schema": _TEXT},
+                "text/markdown": {"schema": TEXT},
             },
         },
         304: {"description": "It is still at the version that you have.", "headers": _ETAG},
@@ -196,7 +73,7 @@ _WRITE = _operation(
     "text. The text before is kept as a version; the same text makes none.",
     parameters=[_WHY_PARAMETER, _IF_MATCH, _IF_NONE_MATCH, REASON],
     body=ref("AgentstoreFileWrite"),
-    contents={"text/markdown": _GIVEN, "text/plain": _GIVEN},
+    contents={"text/markdown": GIVEN, "text/plain": GIVEN},
     body_required=False,
     answers={
         200: {**_file_as_it_is()[200], "links": _LINKS},
@@ -237,7 +114,7 @@ _EXPORT = _operation(
     answers={
         200: {
             "description": "The zip.",
-            "headers": {"Content-Disposition": {"schema": _TEXT, "required": True}},
+            "headers": {"Content-Disposition": {"schema": TEXT, "required": True}},
             "content": {
                 "application/zip": {"schema": {"type": "string", "contentMediaType": "application/zip"}}
             },
@@ -257,7 +134,7 @@ class Schema(TableAutoSchema):
             "description": "The agent's id.",
         },
         "name": {
-            **_NAME,
+            **NAME,
             "description": (
                 f"The file's name: a relative path of at most {MAX_NAME_BYTES} bytes and {MAX_SEGMENTS} "
                 "segments. Its slashes may stand as they are, or percent-encoded."
@@ -273,7 +150,7 @@ class Schema(TableAutoSchema):
         ("FilesView", "GET"): _operation(
             "files_list",
             "List an agent's files, without their contents.",
-            parameters=[query("prefix", "Only names that start with this.", **_GIVEN)],
+            parameters=[query("prefix", "Only names that start with this.", **GIVEN)],
             answers=_shows("AgentstoreFiles", "The files, by name."),
         ),
         ("FileView", "GET"): _READ,
@@ -337,8 +214,8 @@ class Schema(TableAutoSchema):
             "files_changes",
             "List the changes of all files of an agent, newest first.",
             parameters=[
-                query("since", "Only changes after this time.", required=True, **_TIME),
-                query("until", "Only changes until this time.", **_TIME),
+                query("since", "Only changes after this time.", required=True, **TIME),
+                query("until", "Only changes until this time.", **TIME),
             ],
             answers=_shows("AgentstoreFileChanges", "The changes that are kept."),
         ),
