@@ -124,6 +124,10 @@ class StoreView(APIView):
         """Return what the request does, as the access class knows it."""
         return "view"
 
+    def actions_of(self, request: Request) -> Sequence[str]:
+        """Return all that the request does, where that is more than one thing."""
+        return [self.action_of(request)]
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.check_access(request)
@@ -149,12 +153,13 @@ class StoreView(APIView):
             ValidationFailed: the tenant header does not hold.
         """
         access, user = get_access(), AnonymousUser() if request.user is None else request.user
-        action = self.action_of(request)
+        actions = self.actions_of(request)
         self.tenant = access.tenant(user, self.capability, wanted_tenant(request.headers.get(TENANT_HEADER)))
-        if not access.allows(user, self.tenant, self.capability, action):
-            raise errors.PermissionDenied(
-                f"You may not {action} here.", hint=f"It is about {self.capability}."
-            )
+        for action in actions:
+            if not access.allows(user, self.tenant, self.capability, action):
+                raise errors.PermissionDenied(
+                    f"You may not {action} here.", hint=f"It is about {self.capability}."
+                )
         self.actor = access.actor(user)
 
     def get_exception_handler(self) -> Callable[..., Response | None]:

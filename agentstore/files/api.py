@@ -335,10 +335,10 @@ class ArchiveView(AgentView):
 
     parser_classes = [ZipParser]
 
-    def action_of(self, request: Request) -> str:
+    def actions_of(self, request: Request) -> Sequence[str]:
         if request.method != "POST":
-            return "view"
-        return "delete" if self.flag("prune") else "change"
+            return ["view"]
+        return ["import", "change", "delete"] if self.flag("prune") else ["import", "change"]
 
     def get(self, request: Request, agent: str) -> HttpResponse:
         """Return the live files with their manifest."""

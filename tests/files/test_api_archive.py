@@ -108,6 +108,29 @@ class Writers(Access):
         return action != "delete"
 
 
+class Hands(Access):
+    """Lets everybody change files one by one, and nobody import."""
+
+    def allows(self, user, tenant, capability, action):
+        return action != "import"
+
+
+class Importers(Access):
+    """Lets everybody import, and nobody change."""
+
+    def allows(self, user, tenant, capability, action):
+        return action != "change"
+
+
+@pytest.mark.parametrize("kind", [Hands, Importers])
+def test_importing_takes_the_right_to_import_and_to_change(own, upload, api_client, settings, kind):
+    settings.AGENTSTORE = {"ACCESS": f"{__name__}.{kind.__name__}"}
+
+    assert upload(make_zip(("a.md", "x"))).status_code == 403
+    assert api_client.get(URL).status_code == 200
+    assert own.list() == []
+
+
 def test_pruning_takes_the_right_to_delete(own, upload, settings):
     settings.AGENTSTORE = {"ACCESS": f"{__name__}.Writers"}
 
