@@ -11,13 +11,13 @@ from decimal import Decimal
 
 __all__ = ["keep_floats"]
 
-_EXPONENT = re.compile(r"\d[eE]\+?\d")
-#: A text, which is passed over, or a number with an exponent that is not negative.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?[eE]\+?\d+')
+_EXPONENT = re.compile(r"\d[eE][+-]?\d")
+#: A text, which is passed over, or a number with an exponent.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?[eE][+-]?\d+')
 
 
 def keep_floats(text: str) -> str:
-    """Return JSON whose large floats are written out, with a decimal; the same text where there are none."""
+    """Return JSON without exponents, as jsonb keeps it, each float with a decimal; else the same text."""
     return _TOKEN.sub(_write_out, text) if _EXPONENT.search(text) else text
 
 

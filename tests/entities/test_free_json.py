@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from agentstore.core.errors import TooLarge
 from tests.core.test_guards import JSON, TEXT
 from tests.testapp.models import Plain
 
@@ -45,3 +47,16 @@ def test_large_floats_stay_floats_and_large_integers_integers(db, backend, tenan
     assert [store.count({"value": number}) for number in LARGE] == [1, 1, 1, 1, 1, 1, 1, 1, 1]
     store.replace(rows[0].id, {"value": [1e200]})
     assert store.get(rows[0].id).data.value == [1e200]
+
+
+@pytest.mark.parametrize("number", [1e300, 1e-300])
+def test_a_row_is_as_large_as_the_database_writes_it(db, backend, tenant, number):
+    """Else 256 KiB of small texts would be read back as 13 MB, a hundred times a page."""
+    store = Plain.store(tenant)
+    row = store.create({"value": [number] * 800})
+
+    assert store.get(row.id).data.value == [number] * 800
+    with pytest.raises(TooLarge):
+        store.create({"value": [number] * 1000})
+    with pytest.raises(TooLarge):
+        store.update(row.id, {"value": [number] * 1000})
