@@ -264,7 +264,7 @@ class ReadingFiles:
         """Return the error that says there is no such file; another tenant's gets the same words."""
         return errors.NotFound(
             f"There is no file {name[:100]!r} of agent {self.agent!r}.",
-            hint="It may have been deleted: see deleted().",
+            hint="It may have been deleted or renamed: list the files.",
         )
 
 
