@@ -123,7 +123,7 @@ def test_the_latest_changes_of_all_kinds_stand_newest_first(admin_client, stored
     assert str(row) in [each[3].removesuffix(", version 1") for each in rows[:5]]
     assert rows[5:] == [
         ["30 Nov 2026, 09:03", "acme", "task", "Call Ida, version 2", "changed", "user:maren", "none given"],
-        ["30 Nov 2026, 09:02", "globex", "strategy", "The gate is shut", "saved", "–", "–"],
+        ["30 Nov 2026, 09:02", "globex", "strategy", "The gate is shut", "saved", "–", ""],
         [
             "30 Nov 2026, 09:01",
             "acme",

@@ -71,12 +71,12 @@ class OverviewAdmin(StoreAdmin):
         tenants = Tenants(sight, asked)
         cards = cards_of(sight, tenants.found, SHOWN)
         shown = [card.tenant for card in cards]
-        hidden = len(tenants.found) > SHOWN
+        hidden = tenants.count > SHOWN
         context = {
             "cards": cards,
             "asked": asked,
             "searchable": bool(asked) or len(tenants.all) > SHOWN,
-            "count_text": _count_text(len(tenants.found)),
+            "count_text": _count_text(tenants.count),
             "hidden": hidden,
             "shown": SHOWN,
             "kinds": sight.kinds,

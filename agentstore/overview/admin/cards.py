@@ -70,11 +70,6 @@ class Card:
     incidents_text: str = ""
     incidents_url: str = ""
 
-    @property
-    def share(self) -> float:
-        """How full the tenant is where it is fullest."""
-        return max(line.share for line in self.lines)
-
 
 class Held(NamedTuple):
     """The live files of one agent."""

@@ -51,6 +51,11 @@ class Tenants:
         """Every one of them, by name, but no more than ``MANY`` and one more."""
         return self._names(lambda rows: rows)
 
+    @property
+    def count(self) -> int:
+        """How many were asked for; more than ``MANY`` stand for any number."""
+        return len(self.found if self._asked else self.all)
+
     @cached_property
     def found(self) -> list[str]:
         """Those that were asked for; of more than ``MANY``, those with the most rows."""
@@ -60,7 +65,7 @@ class Tenants:
         if len(self.all) <= MANY:
             return [name for name in self.all if _fits(name, asked.search)]
         if asked.search:
-            return self._names(lambda rows: rows.filter(tenant__icontains=asked.search))[:MANY]
+            return self._names(lambda rows: rows.filter(tenant__icontains=asked.search))
         rows = self._counters().values("tenant").annotate(most=Max("used")).order_by("-most", "tenant")
         return [row["tenant"] for row in rows[:MANY] if self._seen(row["tenant"])]
 
