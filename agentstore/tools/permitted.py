@@ -151,12 +151,16 @@ def _one(rights: _Rights, wanted: Wanted, model: type[EntityModel]) -> Iterable[
 
 def _any(rights: _Rights, wanted: Wanted) -> Iterable[Tool]:
     """Make the generic set; an act that is allowed on some entities only is refused on the others."""
+    names = [model.entity.name for model in all_entities()]
     found = [_store(rights, model) for model in all_entities()]
+    for act in _ENTITY:
+        refused = [rights.withheld[f"{name}_{act}"] for name in names if f"{name}_{act}" in rights.withheld]
+        if refused and len(refused) == len(names):
+            rights.withheld[f"entity_{act}"] = refused[0]
     stores = [store for store in found if store is not None]
     for tool in generic_tools(stores, read_only=wanted.read_only):
         act = tool.name.removeprefix("entity_")
-        if act == "describe" or not {f"{store.name}_{act}" for store in stores} <= rights.withheld.keys():
-            yield replace(tool, handler=partial(_checked, rights.withheld, act, tool.handler))
+        yield replace(tool, handler=partial(_checked, rights.withheld, act, tool.handler))
 
 
 def _checked(
