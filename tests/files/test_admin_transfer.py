@@ -147,7 +147,8 @@ def test_a_path_in_a_folder_is_checked_like_every_name(admin_client, files, path
 
 
 def test_a_single_file_has_no_path_whatever_a_browser_sends(admin_client, files):
-    page = as_browser_posts(admin_client, ("files", "C:/home/a.md", "x"), *FOLDER[2:3]).content.decode()
+    parts = [("files", "C:/x/a.md", "x"), ("files", "..", "no file to Django"), *FOLDER[2:3]]
+    page = as_browser_posts(admin_client, *parts).content.decode()
 
     assert [line.split(" ")[0] for line in steps_of(page)] == ["a.md", "notes/deep/day.md"]
 

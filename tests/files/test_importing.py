@@ -6,7 +6,7 @@ import pytest
 
 from agentstore.core.errors import AlreadyExists, Conflict, QuotaExceeded, TooLarge, ValidationFailed
 from agentstore.files import FileStore
-from agentstore.files.importing import import_files
+from agentstore.files.importing import fingerprint, import_files
 
 
 def actions(plan):
@@ -74,6 +74,17 @@ def test_a_dry_run_writes_nothing_and_says_what_an_import_does(store, policy, pr
 
     assert store.contents() == before
     assert actions(import_files(store, WANTED, policy=policy, prune=prune)) == actions(dry)
+
+
+def test_another_plan_than_the_expected_one_is_not_carried_out(store):
+    expected = fingerprint(import_files(store, {"new.md": "x"}, dry_run=True))
+    assert expected != fingerprint(import_files(store, {"new.md": "x", "b.md": "y"}, dry_run=True))
+    store.write("new.md", "theirs")
+
+    with pytest.raises(Conflict, match="Files changed since the plan was made"):
+        import_files(store, {"new.md": "x"}, policy="overwrite", expected=expected)
+
+    assert store.read("new.md") == "theirs"
 
 
 def test_a_dry_run_lists_the_conflicts(store):
