@@ -23,7 +23,15 @@ __all__ = ["run"]
 
 #: Gives the first hit of each query among stored requests.
 Search = Callable[[Labelled, Sequence[str]], list[Answer]]
-HEAD = ("search", "coverage", "precision of the first hit (95 % interval)", "out-of-scope requests hit")
+HEAD = (
+    "search",
+    "coverage where cut-offs were chosen",
+    "coverage",
+    "precision of the first hit (95 % interval)",
+    "out-of-scope requests hit",
+)
+#: The matcher's hits all have this score.
+ANY = 1.0
 TIGHTENED = {
     "`STRATEGY_MIN_TERMS=2`": MatchRules(min_terms=2),
     "`STRATEGY_MIN_OVERLAP=1/3`": MatchRules(min_overlap=1 / 3),
@@ -37,32 +45,33 @@ def run(*, rows: int, rounds: int, only: str, data: Path) -> str:
 
 
 def _measure(requests: Requests) -> str:
-    ours = _strategies(MatchRules())
-    lines = [_line("strategies", requests, ours, 0.0)]
-    wanted = coverage([answer.score for answer in ours(requests.stored, _texts(requests.choosing))], 1.0)
-    for name, rules in TIGHTENED.items():
-        lines.append(_line(f"strategies, {name}", requests, _strategies(rules), 0.0))
-    for name, search in {
-        "BM25 (bm25s)": _bm25, "token_sort_ratio (rapidfuzz)": _token_sort, "trigrams (pg_trgm)": _trigrams,
-    }.items():  # fmt: skip
-        lines.append(_tuned(name, requests, search, wanted))
-    head = f"{requests.name}: {len(requests.stored):,} stored, {len(requests.asked):,} asked, " + (
-        f"{len(requests.foreign):,} out of scope" if requests.foreign else "none out of scope"
-    )
+    ours = {"strategies": _strategies(MatchRules())}
+    ours |= {f"strategies, {name}": _strategies(rules) for name, rules in TIGHTENED.items()}
+    scores = {name: _scores(search, requests) for name, search in ours.items()}
+    lines = [_line(name, requests, search, scores[name], ANY) for name, search in ours.items()]
+    wanted = coverage(scores["strategies"], ANY)
+    lines += [_tuned(name, requests, search, wanted) for name, search in OTHERS.items()]
+    foreign = f"{len(requests.foreign):,} out of scope" if requests.foreign else "none out of scope"
+    sizes = f"{len(requests.stored):,} stored, {len(requests.choosing):,} to choose cut-offs by"
+    head = f"{requests.name}: {sizes}, {len(requests.asked):,} asked, {foreign}"
     rule = "|".join(["---"] * len(HEAD))
     return "\n".join([head, "", f"| {' | '.join(HEAD)} |", f"|{rule}|", *lines])
 
 
 def _tuned(name: str, requests: Requests, search: Search, wanted: float) -> str:
     try:
-        scores = [answer.score for answer in search(requests.stored, _texts(requests.choosing))]
+        scores = _scores(search, requests)
     except DatabaseError as error:
-        return f"| {name} | not measured: {str(error).splitlines()[0]} | | |"
+        return f"| {name} | not measured: {str(error).splitlines()[0]} | | | |"
     cut = cut_off(scores, wanted)
-    return _line(f"{name}, from {cut:.3g} on", requests, search, cut)
+    return _line(f"{name}, from {cut:.3g} on", requests, search, scores, cut)
 
 
-def _line(name: str, requests: Requests, search: Search, cut: float) -> str:
+def _scores(search: Search, requests: Requests) -> list[float]:
+    return [answer.score for answer in search(requests.stored, _texts(requests.choosing))]
+
+
+def _line(name: str, requests: Requests, search: Search, scores: list[float], cut: float) -> str:
     answers = search(requests.stored, _texts(requests.asked))
     covered, right = judge(answers, [intent for _, intent in requests.asked], cut)
     foreign = "none in the data"
@@ -70,7 +79,7 @@ def _line(name: str, requests: Requests, search: Search, cut: float) -> str:
         hits = [answer for answer in search(requests.stored, requests.foreign) if answer.intent is not None]
         part = sum(answer.score >= cut for answer in hits)
         foreign = str(Share(part=part, whole=len(requests.foreign)))
-    line = f"| {name} | {covered.value:.3f} | {right} | {foreign} |"
+    line = f"| {name} | {coverage(scores, cut):.3f} | {covered.value:.3f} | {right} | {foreign} |"
     print(line, flush=True)
     return line
 
@@ -93,7 +102,7 @@ def _strategies(rules: MatchRules) -> Search:
             store.save(id=id, problem=text, strategy=f"{intent} {id}", confidence=1, ts=at)
         found = [store.find(query, limit=1) for query in queries]
         return [
-            Answer(intent=intents[hits[0].id], score=1.0) if hits else Answer(intent=None, score=0.0)
+            Answer(intent=intents[hits[0].id], score=ANY) if hits else Answer(intent=None, score=0.0)
             for hits in found
         ]
 
@@ -138,3 +147,11 @@ def _trigrams(stored: Labelled, queries: Sequence[str]) -> list[Answer]:
 def _answer(stored: Labelled, place: int, score: float) -> Answer:
     """Return a hit; a score of 0 means that nothing fits at all."""
     return Answer(intent=stored[place][1], score=score) if score > 0 else Answer(intent=None, score=0.0)
+
+
+#: What the matcher is held against.
+OTHERS: dict[str, Search] = {
+    "BM25 (bm25s)": _bm25,
+    "token_sort_ratio (rapidfuzz)": _token_sort,
+    "trigrams (pg_trgm)": _trigrams,
+}
