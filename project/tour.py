@@ -16,7 +16,7 @@ from project.companies import TANNHOLLOW
 from project.demo.showpieces import CUSTOMER, EARLIER_TEXT
 from project.desk.models import Order, Reminder
 
-__all__ = ["Entry", "doors", "things"]
+__all__ = ["Entry", "doors", "overview", "things"]
 
 Entry = dict[str, str]
 
@@ -32,6 +32,11 @@ def doors(request: HttpRequest) -> Iterator[Entry]:
             _("Admin"),
             reverse("admin:index"),
             _("Browse rows, filter them, follow their history. The login was printed in your terminal."),
+        ),
+        (
+            _("Overview"),
+            _address("admin:agentstore_overview_changelist"),
+            _("Every company on one page: how full it is, what changed last, what went wrong."),
         ),
         (
             _("Agent files"),
@@ -54,11 +59,21 @@ def doors(request: HttpRequest) -> Iterator[Entry]:
             _("What an agent would be given: names, descriptions and schemas, in five dialects."),
         ),
         (
+            _("Example agent"),
+            reverse("example"),
+            _("A small agent takes an order down. See each call that it makes, then play it."),
+        ),
+        (
             _("README"),
             reverse("readme"),
             _("A five-minute tour in the shell, and how to declare an entity in your own project."),
         ),
     )
+
+
+def overview(tenant: str) -> str:
+    """Return the address of all that a company keeps, or of the admin's start where that is not there."""
+    return _address("admin:agentstore_overview_changelist", tenant=tenant) or reverse("admin:index")
 
 
 def things() -> Iterator[Entry]:

@@ -8,6 +8,7 @@ from project import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("example/", views.example, name="example"),
     path("readme/", views.readme, name="readme"),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
+from agentstore.core.models import AuditEntry
 from agentstore.entities.registry import all_entities
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
@@ -19,6 +20,7 @@ from project import settings as demo_settings
 from project import tour
 from project.companies import COMPANIES, TANNHOLLOW
 from project.demo import accounts
+from tests.browser import text_of
 
 #: pytest-django makes the databases that some test asks for; ``filled`` is no such request.
 pytestmark = pytest.mark.django_db
@@ -72,9 +74,9 @@ def test_the_tools_open_at_once_for_who_is_logged_in(browser):
 def test_there_are_doors_to_all_three_kinds_and_eight_things_to_try(demo):
     text = page(Client())
 
-    for title in ("Agent files", "Strategies", "Tools for a model"):
+    for title in ("Overview", "Agent files", "Strategies", "Tools for a model", "Example agent"):
         assert f">{title}</a></h3>" in text
-    assert text.count('class="as-card"') == 6
+    assert text.count('class="as-card"') == 8
     assert len(re.findall(r"<li><a ", text)) == 8
 
 
@@ -91,7 +93,7 @@ def test_what_the_admin_does_not_have_is_left_out(demo, monkeypatch):
 
     text = page(Client())
 
-    assert text.count('class="as-card"') == 5
+    assert text.count('class="as-card"') == 7
     assert len(re.findall(r"<li><a ", text)) == 6
 
 
@@ -145,6 +147,57 @@ def test_what_is_inside_is_counted(browser):
         assert cells == [f"{live:,}", f"{files:,}", f"{lessons.used} of {lessons.capacity}"]
 
 
+def test_a_company_leads_to_all_that_it_keeps(browser):
+    (target,) = (link for link in links(page(browser)) if link.endswith("overview/?tenant=tannhollow"))
+
+    text = browser.get(target).content.decode()
+
+    assert text.count('class="as-card"') == 1
+    assert "Tannhollow Freight" in text
+    assert "Kesterly" not in text
+
+
+def test_without_the_overview_companies_lead_to_the_admins_start(demo, monkeypatch):
+    real = tour.reverse
+
+    def without_overview(name, args=()):
+        if "overview" in name:
+            raise NoReverseMatch(name)
+        return real(name, args=args)
+
+    monkeypatch.setattr(tour, "reverse", without_overview)
+
+    text = page(Client())
+
+    assert "overview" not in text
+    assert f'<a href="{real("admin:index")}">Tannhollow Freight</a>' in text
+
+
+def test_the_example_shows_what_was_said_and_each_call(demo):
+    text = text_of(Client().get(reverse("example")).content.decode())
+
+    assert "Customer Ada Fennimore here, Fennimore Harps." in text
+    assert 'strategy_find { "objective": "harps stairs" }' in text
+    assert "Meanwhile Tobi sees the new order" in text
+    assert "python manage.py play" in text
+
+
+def test_the_example_carries_nothing_out(demo):
+    before = AuditEntry.objects.count()
+
+    Client().get(reverse("example"))
+
+    assert AuditEntry.objects.count() == before
+    assert Client().post(reverse("example")).status_code == 405
+
+
+def test_every_link_of_the_example_works(browser):
+    found = links(browser.get(reverse("example")).content.decode())
+
+    assert found
+    assert {browser.get(target).status_code for target in found} == {200}
+
+
 def test_the_page_says_who_is_logged_in_and_lets_them_out(browser):
     text = page(browser)
 
@@ -163,7 +216,8 @@ def test_nothing_comes_from_another_host(browser):
 
 
 def test_there_is_no_inline_script_or_style(browser):
-    assert re.findall(r"<script|<style|\sstyle=|\son\w+=", page(browser)) == []
+    for text in (page(browser), browser.get(reverse("example")).content.decode()):
+        assert re.findall(r"<script|<style|\sstyle=|\son\w+=", text) == []
 
 
 def test_headings_are_in_order(browser):
