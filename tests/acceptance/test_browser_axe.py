@@ -42,7 +42,8 @@ def pages(transactional_db, tenant):
     row = tasks.create({"text": "Call Ida", "lines": [{"sku": "a"}], "tags": ["x"]})
     tasks.update(row.id, {"done": True}, reason="she called")
     tasks.delete(tasks.create({"text": "Old"}).id)
-    return [*_of_files(AgentFile.objects.get(name="SOUL.md", tenant=tenant).pk), *_of_tasks(row.id)]
+    overview = reverse("admin:agentstore_overview_changelist")
+    return [overview, *_of_files(AgentFile.objects.get(name="SOUL.md", tenant=tenant).pk), *_of_tasks(row.id)]
 
 
 def _of_files(soul):

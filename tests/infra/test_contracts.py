@@ -53,6 +53,8 @@ def test_package_keeps_its_contracts():
         ("agentstore.files.planted", "import agentstore.entities.schema", "never upwards"),
         ("agentstore.strategies.planted", "import agentstore.files.planted", "never upwards"),
         ("agentstore.entities.planted", "import agentstore.tools.planted", "never upwards"),
+        ("agentstore.strategies.admin", "import agentstore.overview.admin", "never upwards"),
+        ("agentstore.overview.admin", "import agentstore.files.api", "nothing of REST"),
         ("agentstore.entities.store", "import agentstore.entities.api", "In a folder"),
         ("agentstore.entities.forms", "import agentstore.entities.api", "In a folder"),
         ("agentstore.entities.admin", "import agentstore.entities.api", "nothing of REST"),
