@@ -8,7 +8,6 @@ import pytest
 
 from agentstore.core.models import AuditEntry
 from tests.acceptance.real_data import AIRPORTS, FILES, MODELS, run
-from tests.entities.conftest import backend as backend
 
 LONG = b"9" * 5000
 #: What is wrong -> the bytes put in place of a value (or as a member of its own), and the reason told.

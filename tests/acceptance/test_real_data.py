@@ -13,7 +13,6 @@ from rest_framework.test import APIClient
 
 from agentstore.core.models import AuditEntry
 from tests.acceptance.real_data import AIRPORTS, CARS, FILES, MODELS, run
-from tests.entities.conftest import backend as backend
 
 TENANT = "demo"
 

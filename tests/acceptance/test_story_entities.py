@@ -14,7 +14,6 @@ from agentstore.core.errors import Conflict, NotFound
 from agentstore.core.models import AuditEntry
 from agentstore.tools import toolset
 from tests.entities.admin_pages import opened, save, url
-from tests.entities.conftest import backend as backend
 from tests.testapp.models import Task
 
 pytestmark = pytest.mark.django_db
