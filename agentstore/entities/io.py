@@ -15,12 +15,12 @@ from itertools import islice
 from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 from django.conf import settings as django_settings
-from django.db import reset_queries, transaction
+from django.db import reset_queries
 
 from agentstore.conf import settings
 from agentstore.core import guards
 from agentstore.core.errors import AgentStoreError, QuotaExceeded, ValidationFailed
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import atomic, translate_errors
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.io_cells import read_csv, write_cell
 from agentstore.entities.io_records import Record, read_json_array, read_json_lines, start_of
@@ -111,7 +111,7 @@ class Import(Generic[S]):
             AgentStoreError: there is no place left, or the file has changed meanwhile.
         """
         written, records = 0, self._fitting()
-        with transaction.atomic(self.store.alias):
+        with atomic(self.store.alias):
             while chunk := list(islice(records, CHUNK)):
                 self.store.create_many(chunk)
                 written += len(chunk)

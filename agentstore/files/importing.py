@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from django.db import transaction
 from typing_extensions import Unpack
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
+from agentstore.core.storage import atomic
 from agentstore.files.names import check_content, check_name, digest, name_key
 from agentstore.files.store import FileStore
 from agentstore.files.values import FileInfo
@@ -78,7 +78,7 @@ def import_files(
     if policy == "seed":
         context = resolve(**who, default=store._who).context
         who["context"] = {**context, SEED: True}
-    with transaction.atomic(store._files.alias):
+    with atomic(store._files.alias):
         return _carry_out(store, plan, wanted, who)
 
 

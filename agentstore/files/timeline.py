@@ -10,12 +10,12 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from uuid import UUID
 
-from django.db import transaction
 from typing_extensions import Unpack
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
+from agentstore.core.storage import atomic
 from agentstore.core.times import check_time
 from agentstore.files.models import HistoricalAgentFile
 from agentstore.files.names import check_content, check_name, name_key
@@ -121,7 +121,7 @@ class Timeline(WritingFiles):
         resolve(**who, default=self._who)  # refuses what can be no actor, also where nothing changes
         texts = {step.key: self._text(step.then) for step in steps if step.then is not None}
         acts = [step for step in steps if step.acts]
-        with transaction.atomic(self._files.alias):
+        with atomic(self._files.alias):
             self._files.hold([step.key for step in acts])
             # What shrinks comes first, so that the room is enough at every step; and no file that is
             # deleted here makes a deleted one be forgotten that is yet to come back.

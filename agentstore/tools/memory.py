@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import router, transaction
+from django.db import router
 
 from agentstore.core import errors
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import atomic, translate_errors
 from agentstore.core.values import JSONValue
 from agentstore.files.models import AgentFile
 from agentstore.files.names import check_name, name_key
@@ -213,13 +213,13 @@ class MemoryCommands:
 
     @translate_errors
     def _delete_all(self, files: list[FileInfo]) -> None:
-        with transaction.atomic(router.db_for_write(AgentFile)):
+        with atomic(router.db_for_write(AgentFile)):
             for info in files:
                 self.store.delete(info.name)
 
     @translate_errors
     def _rename_all(self, moves: Mapping[str, str]) -> None:
-        with transaction.atomic(router.db_for_write(AgentFile)):
+        with atomic(router.db_for_write(AgentFile)):
             for old, new in moves.items():
                 self.store.rename(old, new)
 

@@ -288,6 +288,19 @@ class Closed(Access):
         return False
 
 
+class NoTools(Access):
+    def allows(self, user, tenant, capability, action):
+        return capability != "tools"
+
+
+def test_the_access_class_may_keep_a_user_from_tools_as_a_whole(settings, app, token):
+    settings.AGENTSTORE = {"ACCESS": f"{__name__}.NoTools"}
+
+    found = post(app, headers=headers(token), json=LIST)
+
+    assert (found.status_code, found.json()["hint"]) == (403, "It is about tools.")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_access_class_decides_which_tools_there_are(settings, app, token, mode):
     settings.AGENTSTORE = {"ACCESS": f"{__name__}.Careful"}

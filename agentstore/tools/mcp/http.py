@@ -27,6 +27,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
 
 from agentstore.core import errors, guards
+from agentstore.core.access import get_access
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, wanted_tenant
 from agentstore.core.values import JSONObject
 from agentstore.tools.mcp.callers import (
@@ -157,7 +158,8 @@ class _Endpoint:
         user = self.authenticate(token)
         if inspect.isawaitable(user):  # what it asks the database, it asks in this thread
             user = async_to_sync(_awaited)(user)
-        tools = self.make(known(user), wanted)
+        _check_door(known(user), wanted)
+        tools = self.make(user, wanted)
         if not len(tools):
             raise _nothing(tools)
         return tools
@@ -209,6 +211,18 @@ class _Endpoint:
             parts["resource_metadata"] = self.metadata
         value = ", ".join(f'{name}="{text}"' for name, text in parts.items())
         return [(b"www-authenticate", f"Bearer {value}".encode())]
+
+
+def _check_door(user: Any, wanted: Wanted) -> None:
+    """Ask for the capability that the address as a whole is, as REST does.
+
+    Raises:
+        PermissionDenied: the user may not use tools here.
+    """
+    access = get_access()
+    tenant = access.tenant(user, "tools", wanted.tenant)
+    if not access.allows(user, tenant, "tools", "view"):
+        raise errors.PermissionDenied("You may not view here.", hint="It is about tools.")
 
 
 def _nothing(tools: Toolset) -> errors.PermissionDenied:
