@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.safestring import SafeString
-
-from agentstore.core.admin import tenant_label, time_tag
-from agentstore.core.guards import printable
+from agentstore.core.admin import tenant_label
 from agentstore.overview.admin.kinds import Sight
-from agentstore.strategies.admin.incidents import KINDS
+from agentstore.strategies.admin.incidents import Line
 from agentstore.strategies.models import Incident, Strategy
 
 __all__ = ["Trouble", "latest_incidents"]
@@ -20,32 +17,10 @@ LATEST, READ = 10, 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trouble:
-    """One incident in the table; ``row_url`` leads to the strategy that it is about."""
+class Trouble(Line):
+    """One incident in the table; ``url`` leads to the strategy that it is about, ``list_url`` to its like."""
 
-    obj: Incident
-    row_url: str
     list_url: str
-
-    @property
-    def kind(self) -> str:
-        return str(KINDS[self.obj.op][0]) if self.obj.op in KINDS else self.obj.op
-
-    @property
-    def label(self) -> str:
-        return tenant_label(self.obj.tenant)
-
-    @property
-    def error(self) -> str:
-        return printable(self.obj.error)
-
-    @property
-    def count(self) -> str:
-        return f"{self.obj.count:,}"
-
-    @property
-    def last(self) -> SafeString:
-        return time_tag(self.obj.last_at)
 
 
 def latest_incidents(sight: Sight, tenants: list[str] | None) -> list[Trouble]:
@@ -60,7 +35,8 @@ def latest_incidents(sight: Sight, tenants: list[str] | None) -> list[Trouble]:
     return [
         Trouble(
             obj=obj,
-            row_url=about.get((obj.tenant, obj.strategy_id), ""),
+            label=tenant_label(obj.tenant),
+            url=about.get((obj.tenant, obj.strategy_id), ""),
             list_url=sight.url(kind, "changelist", tenant=obj.tenant, kind=obj.op),
         )
         for obj in shown
