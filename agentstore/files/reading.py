@@ -247,7 +247,7 @@ class ReadingFiles:
         if content is None:
             raise errors.NotFound(
                 f"There is no version {version} of {row.name}.",
-                hint="It may have been trimmed: see versions().",
+                hint="It may have been trimmed: list its versions.",
             )
         return content
 
