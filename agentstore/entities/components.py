@@ -16,11 +16,10 @@ from pydantic_core import core_schema
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
 from agentstore.entities.fields import fields_of
-from agentstore.entities.filter_schemas import ANY_JSON, NO_NUL, filter_schema, orderable, ref
+from agentstore.entities.filter_schemas import ANY_JSON, DECIMAL, NO_NUL, filter_schema, orderable, ref
 
 __all__ = ["components_of", "page_of", "prefix_of"]
 
-_DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 _BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 _ANY: JSONObject = {"x-agentstore-any": True}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
@@ -64,7 +63,7 @@ class _EntityJsonSchema(GenerateJsonSchema):
             for bound, word in _BOUNDS.items()
             if schema.get(bound) is not None
         }
-        return {"anyOf": [number, {"type": "string", "pattern": _DECIMAL}]}
+        return {"anyOf": [number, {"type": "string", "pattern": DECIMAL}]}
 
 
 def components_of(model: type[EntityModel]) -> dict[str, JSONObject]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
 from agentstore.entities.fields import SchemaField, fields_of, schema_json
 from agentstore.entities.query import MAX_IN, SYSTEM_FIELDS, operators_of
 
-__all__ = ["ANY_JSON", "NO_NUL", "filter_parameters", "filter_schema", "orderable", "ref"]
+__all__ = ["ANY_JSON", "DECIMAL", "NO_NUL", "filter_parameters", "filter_schema", "orderable", "ref"]
 
 #: Text that a database can hold; stated, so that nobody has to find out.
 NO_NUL = r"^[^\u0000]*$"
+#: What a decimal number looks like as text.
+DECIMAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)$"
 ANY_JSON = "AgentstoreJSON"
 _TEXT: JSONObject = {"type": "string", "pattern": NO_NUL}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
@@ -79,6 +82,8 @@ def _operand(field: SchemaField, root: JSONObject) -> JSONObject:
     if "$ref" in option:
         option = root["$defs"][option["$ref"].rsplit("/", 1)[1]]
     found = {key: option[key] for key in _OF_TYPE if key in option}
+    if field.base is Decimal:
+        found["pattern"] = DECIMAL
     if field.nullable and field.kind != "text" and "type" in found:
         found["type"] = [found["type"], "null"]
     return (

@@ -8,6 +8,7 @@ import pytest
 from agentstore.core.errors import ValidationFailed
 from agentstore.entities.components import components_of
 from agentstore.entities.fields import fields_of
+from agentstore.entities.filter_schemas import filter_parameters
 from agentstore.entities.query import operators_of, parse_filter
 from tests.testapp.models import Odd, Plain, Small, Task
 
@@ -93,3 +94,21 @@ def test_a_field_whose_values_no_schema_describes_exactly_is_listed_for_null_onl
 
     assert [name for name in schema["properties"] if name.startswith("amount")] == ["amount__isnull"]
     assert "madeBy" in schema["properties"]
+
+
+@pytest.mark.parametrize("text", ["1.50", "-.5", "7."])
+def test_a_decimal_in_the_query_string_may_be_what_its_pattern_says(text):
+    assert in_query(Odd, "amount").is_valid(text)
+    assert parse_filter({"amount": text}, fields_of(Odd.Schema))
+
+
+@pytest.mark.parametrize("text", ["±", "", "soon"])
+def test_a_decimal_in_the_query_string_may_be_nothing_else(text):
+    assert not in_query(Odd, "amount").is_valid(text)
+    with pytest.raises(ValidationFailed):
+        parse_filter({"amount": text}, fields_of(Odd.Schema))
+
+
+def in_query(model, name):
+    (parameter,) = (found for found in filter_parameters(model) if found["name"] == name)
+    return jsonschema.Draft202012Validator(parameter["schema"])
