@@ -20,6 +20,7 @@ import urllib.parse
 import urllib.request
 import venv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,11 +51,23 @@ class Site:
         assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
         return done.stdout
 
+    def path(self, file: str) -> Path:
+        """Return where a file is that a block of the README names."""
+        return self.folder / ("mysite" if "/" not in file else "") / file
+
     def write(self, file: str, text: str, *, append: bool = False) -> None:
         """Write a block of the README where it says it belongs."""
-        folder = self.folder / ("mysite" if "/" not in file else "")
-        path = folder / file
+        path = self.path(file)
         path.write_text((path.read_text() if append else "") + "\n" + text)
+
+    @contextmanager
+    def trying(self, file: str) -> Iterator[None]:
+        """Put a file back afterwards, since the tests come in any order: the server may start later."""
+        before = self.path(file).read_text()
+        try:
+            yield
+        finally:
+            self.path(file).write_text(before)
 
 
 @pytest.fixture(scope="module")
@@ -189,12 +202,11 @@ def test_the_migration_lands_in_the_app_and_is_complete(site):
 def test_a_further_index_gets_the_name_that_the_readme_shows(site):
     """The example of a concurrent index has to continue what ``makemigrations`` writes."""
     (example,) = (b for b in blocks("python") if b.file.startswith("shop/migrations/"))
-    models = site.folder / "shop/models.py"
-    before = models.read_text()
+    models = site.path("shop/models.py")
 
-    models.write_text(before.replace('"deliver_by"]', '"deliver_by", "express"]'))
-    written = site.run("manage.py", "makemigrations", "shop", "--dry-run", "-v", "3")
-    models.write_text(before)
+    with site.trying("shop/models.py"):
+        models.write_text(models.read_text().replace('"deliver_by"]', '"deliver_by", "express"]'))
+        written = site.run("manage.py", "makemigrations", "shop", "--dry-run", "-v", "3")
 
     (name,) = re.findall(r'name="(shop_\w+)"', example.text)
     assert "migrations.AddIndex(" in written
@@ -241,16 +253,13 @@ def test_the_admin_shows_a_row_and_its_history(address, admin):
 def test_the_access_example_runs_in_the_project(site):
     (file,) = (b for b in blocks("python") if b.file == "shop/access.py")
     (setting,) = (b for b in blocks("python") if "AGENTSTORE" in b.text and b.file == "settings.py")
-    site.write(file.file, file.text)
-    site.write(setting.file, setting.text, append=True)
+    label_of = "from agentstore.core.access import get_access; print(get_access().label('company:acme'))"
 
-    checked = site.run("manage.py", "check")
-    label = site.run(
-        "manage.py",
-        "shell",
-        "-c",
-        "from agentstore.core.access import get_access; print(get_access().label('company:acme'))",
-    )
+    with site.trying(setting.file):
+        site.write(file.file, file.text)
+        site.write(setting.file, setting.text, append=True)
+        checked = site.run("manage.py", "check")
+        label = site.run("manage.py", "shell", "-c", label_of)
 
     assert "no issues" in checked
     assert label.strip().splitlines()[-1] == "Acme"
