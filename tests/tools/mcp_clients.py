@@ -186,7 +186,9 @@ def server_environ(**more: str) -> dict[str, str]:
         host = quote(config["HOST"] or "", safe="") + (f":{config['PORT']}" if config["PORT"] else "")
         url = f"postgresql://{login}@{host}/{quote(config['NAME'], safe='')}"
     own = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    # With Django's own connection options there is a hint about them on standard error.
+    dropped = ("PYTHONUNBUFFERED", "AGENTSTORE_TEST_BINDING")
+    inherited = {name: value for name, value in os.environ.items() if name not in dropped}
     return {**inherited, **own, **more}
 
 

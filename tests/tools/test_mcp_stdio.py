@@ -301,6 +301,7 @@ def test_without_the_sdk_the_command_says_what_to_install():
         "run(['manage.py', 'agentstore_mcp', '--tenant', 'acme'])",
         check=False,
         DJANGO_SETTINGS_MODULE="tests.settings",
+        AGENTSTORE_TEST_BINDING="",
     )
 
     assert done.returncode == 1 and done.stdout == ""
