@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["mcp_app", "mcp_server", "serve_stdio"]
 
 _HOMES = {"mcp_app": "http", "mcp_server": "server", "serve_stdio": "stdio"}
-_SDK = ("mcp", "mcp_types")
+#: What the extra brings: the SDK and the packages that it stands on.
+_SDK = ("mcp", "mcp_types", "anyio", "starlette")
 
 
 def __getattr__(name: str) -> Any:
