@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
@@ -61,3 +63,17 @@ def save(client, row, posted, button="_save"):
 def messages_of(response):
     """Return the messages that a response leads to."""
     return [str(message) for message in response.wsgi_request._messages]
+
+
+def listed(client, model=Task, **query):
+    """Return (the list's page, the names of its rows in order)."""
+    response = client.get(url("changelist", model=model), query)
+    assert response.status_code == 200, response
+    page = response.content.decode()
+    rows = re.findall(r'<th class="field-\w+"><a[^>]*>(.*?)</a></th>', page)
+    return page, rows
+
+
+def names(client, **query):
+    """Return the names of a list's rows."""
+    return set(listed(client, **query)[1])

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from tests.browser import text_of
-from tests.entities.admin_pages import OnlyAcme, access, grant, messages_of, url
+from tests.entities.admin_pages import OnlyAcme, access, grant, listed, messages_of, names, url
 from tests.testapp.models import Plain, Small, Task
 
 NOON = datetime(2026, 11, 30, 11, tzinfo=UTC)  # noon in Berlin
@@ -24,19 +24,6 @@ def clock(monkeypatch):
 @pytest.fixture
 def store(db, tenant, actor):
     return Task.store(tenant, actor=actor)
-
-
-def listed(client, model=Task, **query):
-    """Return (the list's page, the names of its rows in order)."""
-    response = client.get(url("changelist", model=model), query)
-    assert response.status_code == 200, response
-    page = response.content.decode()
-    rows = re.findall(r'<th class="field-\w+"><a[^>]*>(.*?)</a></th>', page)
-    return page, rows
-
-
-def names(client, **query):
-    return set(listed(client, **query)[1])
 
 
 # --- tabs, quota, columns -----------------------------------------------------------------------

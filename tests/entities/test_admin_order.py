@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from datetime import UTC, datetime
 
@@ -16,7 +15,7 @@ from django.utils import timezone
 from agentstore.core.models import Usage
 from agentstore.entities.admin import changelist, listing
 from tests.browser import text_of
-from tests.entities.admin_pages import url
+from tests.entities.admin_pages import listed, names
 from tests.testapp.models import Task
 
 NOON = datetime(2026, 11, 30, 11, tzinfo=UTC)  # noon in Berlin
@@ -31,19 +30,6 @@ def clock(monkeypatch):
 @pytest.fixture
 def store(db, tenant, actor):
     return Task.store(tenant, actor=actor)
-
-
-def listed(client, model=Task, **query):
-    """Return (the list's page, the names of its rows in order)."""
-    response = client.get(url("changelist", model=model), query)
-    assert response.status_code == 200, response
-    page = response.content.decode()
-    rows = re.findall(r'<th class="field-\w+"><a[^>]*>(.*?)</a></th>', page)
-    return page, rows
-
-
-def names(client, **query):
-    return set(listed(client, **query)[1])
 
 
 # --- order --------------------------------------------------------------------------------------
