@@ -53,4 +53,10 @@ def sign_in(page):
     page.goto(reverse("admin:login"))
     page.fill("#id_username", "admin")
     page.fill("#id_password", "password")
-    page.click("input[type=submit]")
+    press(page, "input[type=submit]")
+
+
+def press(page, what):
+    """Click what leads to another page and wait until that page is loaded: a click alone does not."""
+    with page.expect_navigation():
+        page.click(what)

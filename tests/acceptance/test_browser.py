@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
-from tests.acceptance.chromium import needs_chromium, opened, sign_in
+from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
 from tests.browser import text_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), needs_chromium]
@@ -44,7 +44,7 @@ def test_save_keeps_every_byte_and_a_restore_brings_them_back(browser, admin_use
     def save_untouched(page):
         sign_in(page)
         page.goto(change)
-        page.click("text=Save and continue editing")
+        press(page, "text=Save and continue editing")
         return text_of(page.content())
 
     assert "Nothing was changed, so no version was made." in browser.do(save_untouched)
@@ -54,9 +54,9 @@ def test_save_keeps_every_byte_and_a_restore_brings_them_back(browser, admin_use
     def change_one_word(page):
         box = page.locator("textarea[name=content]")
         box.fill(box.input_value().replace("warm", "kind"))
-        page.click("input[name=_save]")
+        press(page, "input[name=_save]")
         page.goto(versions)
-        page.click("input[type=submit][value='Compare the two chosen versions']")
+        press(page, "input[type=submit][value='Compare the two chosen versions']")
         rows = page.locator("tr.as-add, tr.as-del")
         return [rows.nth(n).inner_text() for n in range(rows.count())]
 
@@ -68,9 +68,9 @@ def test_save_keeps_every_byte_and_a_restore_brings_them_back(browser, admin_use
 
     def restore(page):
         page.goto(versions)
-        page.click("text=Restore…")
+        press(page, "text=Restore…")
         page.fill("#id_reason", "warm after all")
-        page.click("input[type=submit].default")
+        press(page, "input[type=submit].default")
         return text_of(page.content())
 
     assert "Restored version 1 of SOUL.md as version 3." in browser.do(restore)
@@ -101,7 +101,7 @@ def test_an_untouched_form_changes_nothing_whatever_is_stored(browser, admin_use
         told = {}
         for name, url in addresses.items():
             page.goto(url)
-            page.click("input[name=_save]")
+            press(page, "input[name=_save]")
             told[name] = "Nothing was changed, so no version was made." in text_of(page.content())
         return told
 
@@ -122,9 +122,9 @@ def test_a_chosen_folder_is_imported_with_its_paths_and_to_the_byte(browser, adm
         page.goto(place)
         page.set_input_files("#id_folder_files", str(tmp_path))
         page.select_option("#id_policy", "overwrite")
-        page.click("input[name=_look]")
+        press(page, "input[name=_look]")
         page.fill("#id_reason", "moved here")
-        page.click("input[name=_import]")
+        press(page, "input[name=_import]")
         return text_of(page.content())
 
     assert "Imported into bia: 3 created, 1 replaced." in browser.do(import_folder)

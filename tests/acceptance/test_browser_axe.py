@@ -10,7 +10,7 @@ from django.urls import reverse
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
-from tests.acceptance.chromium import needs_chromium, opened, sign_in
+from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
 from tests.testapp.models import Task
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
@@ -97,7 +97,7 @@ def import_look(page, bia):
     page.set_input_files(
         "#id_files", [{"name": name, "mimeType": "text/plain", "buffer": text} for name, text in files]
     )
-    page.click("input[name=_look]")
+    press(page, "input[name=_look]")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 400), ("dark", 1280)])
