@@ -36,10 +36,16 @@ def translate_errors(operation: Callable[P, R]) -> Callable[P, R]:
 
 @contextmanager
 def atomic(alias: str) -> Iterator[None]:
-    """Do what Django's ``atomic`` does; no connection, or a commit that fails, is ``StorageFailed``."""
+    """Do what Django's ``atomic`` does; no connection, or a commit that fails, is ``StorageFailed``.
+
+    So is a block that went on after an error which no savepoint could undo, such as a connection that
+    was lost: Django would roll back without a word.
+    """
     try:
         with transaction.atomic(alias):
             yield
+            if connections[alias].needs_rollback:
+                raise InterfaceError("an error inside has undone the whole transaction")
     except Error as error:
         raise _failed("a transaction", error) from error
 

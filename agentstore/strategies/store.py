@@ -193,7 +193,8 @@ class StrategyStore(StrategyMethods):
         }
         new = merging.derive(entry.validate_for_write(entry.complete(fields, now=at), now=at))
         try:
-            gone = self._rows.save(new, capacity=capacity, now=at)
+            with self._savepoint():
+                gone = self._rows.save(new, capacity=capacity, now=at)
             saved = (
                 self._save(new, capacity, at)
                 if gone is None

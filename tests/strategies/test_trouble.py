@@ -36,6 +36,27 @@ def no_table():
         cursor.execute("ALTER TABLE elsewhere RENAME TO agentstore_strategy")
 
 
+REFUSING_C = {
+    "postgresql": [
+        """CREATE FUNCTION refuse_c() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN IF NEW.strategy_id = 'c' THEN RAISE 'no'; END IF; RETURN NEW; END $$""",
+        "CREATE TRIGGER no_c BEFORE INSERT ON agentstore_strategy FOR EACH ROW EXECUTE FUNCTION refuse_c()",
+    ],
+    "sqlite": [
+        """CREATE TRIGGER no_c BEFORE INSERT ON agentstore_strategy WHEN NEW.strategy_id = 'c'
+           BEGIN SELECT RAISE(ABORT, 'no'); END"""
+    ],
+}
+
+
+@pytest.fixture
+def no_c():
+    """Let the database refuse the strategy ``c`` inside the test, as a host's own trigger might."""
+    with connection.cursor() as cursor:
+        for statement in REFUSING_C[connection.vendor]:
+            cursor.execute(statement)
+
+
 def test_a_missing_table_gives_nothing_and_the_block_goes_on(lessons, tenant, no_table):
     with transaction.atomic():
         Incident.objects.count()
@@ -99,3 +120,39 @@ def test_no_connection_is_a_storage_error_in_save(lessons, monkeypatch, error):
     monkeypatch.undo()
     connection.needs_rollback = False
     assert Strategy._base_manager.count() == 1
+
+
+def test_a_save_that_the_database_refuses_leaves_the_callers_block_usable(lessons, tenant, no_c):
+    with transaction.atomic():
+        with pytest.raises(StorageFailed):
+            lessons.save(id="c", problem="problem c", strategy="s")
+        lessons.save(id="d", problem="problem d", strategy="s")
+
+    assert {row.id for row in lessons.list()} == {"a", "d"}
+    assert Incident.objects.filter(tenant=tenant, op="save").values_list("strategy_id").get() == ("c",)
+
+
+def test_what_a_seed_wrote_before_the_database_refused_an_entry_is_stored(lessons, no_c):
+    result = lessons.seed({"id": id, "problem": f"problem {id}", "strategy": "s"} for id in "bcd")
+
+    assert (result.written, result.failed_at.id) == (1, "c")
+    assert {row.id for row in lessons.list()} == {"a", "b"}
+    assert lessons.usage().used == 2
+
+
+def test_a_seed_whose_connection_is_lost_does_not_claim_to_have_written(lessons, monkeypatch):
+    """Django rolls such a transaction back at its end, without an error."""
+    save = lessons.save
+
+    def lose(**fields):
+        if fields["id"] == "c":
+            connection.needs_rollback = True  # what Django notes when a savepoint can't be undone
+            raise StorageFailed("lost")
+        return save(**fields)
+
+    monkeypatch.setattr(lessons, "save", lose)
+    with pytest.raises(StorageFailed) as info:
+        lessons.seed({"id": id, "problem": f"problem {id}", "strategy": "s"} for id in "bcd")
+
+    assert info.value.retryable
+    assert {row.id for row in lessons.list()} == {"a"}
