@@ -6,17 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime
-from typing import Any, get_args
+from typing import Any, get_origin
 
 from django.core import checks
-from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
+from pydantic import BaseModel, Secret, SecretBytes, SecretStr, ValidationError
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.models import StoreQuerySet
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import Codec
-from agentstore.entities.fields import SchemaField, fields_of, schema_json
+from agentstore.entities.fields import SchemaField, fields_of, schema_json, unalias
 from agentstore.entities.options import KEY_RE
 from agentstore.entities.query import SYSTEM_FIELDS
 from agentstore.entities.registry import all_entities
@@ -28,6 +28,8 @@ NAME_RE = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 LONGEST = 40
 #: Taken by the generic set of tools.
 RESERVED_NAMES = frozenset({"entity"})
+#: What pydantic writes as asterisks.
+_SECRETS = (SecretStr, SecretBytes, Secret)
 
 
 def check_entities(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
@@ -150,24 +152,32 @@ def _trial(model: type[EntityModel], schema: type[EntitySchema]) -> str:
 
 
 def _secret(annotation: Any) -> bool:
-    return annotation in (SecretStr, SecretBytes) or any(map(_secret, get_args(annotation)))
+    kinds = (part if isinstance(part, type) else get_origin(part) for part in _parts(annotation))
+    return any(isinstance(kind, type) and issubclass(kind, _SECRETS) for kind in kinds)
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield all that an annotation is made of, each once: what aliases stand for, which may be recursive."""
+    waiting, seen = [annotation], list[Any]()
+    while waiting:
+        part = unalias(waiting.pop(0))
+        if part not in seen:
+            seen.append(part)
+            yield part
+            waiting += getattr(part, "__args__", ())
 
 
 def _nested(schema: type[BaseModel]) -> list[type[BaseModel]]:
     """Return every model that a schema refers to, directly or not."""
     found: dict[type[BaseModel], None] = {}
 
-    def visit(annotation: Any) -> None:
-        nested = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-        if nested and annotation not in found and annotation is not schema:
-            found[annotation] = None
-            walk(annotation)
-        for part in getattr(annotation, "__args__", ()):
-            visit(part)
-
     def walk(model: type[BaseModel]) -> None:
         for info in model.model_fields.values():
-            visit(info.annotation)
+            for part in _parts(info.annotation):
+                nested = isinstance(part, type) and issubclass(part, BaseModel)
+                if nested and part not in found and part is not schema:
+                    found[part] = None
+                    walk(part)
 
     walk(schema)
     return list(found)

@@ -10,23 +10,31 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from numbers import Number
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 
 from pydantic import (
+    AwareDatetime,
     BaseModel,
     ConfigDict,
+    EmailStr,
+    FutureDate,
+    FutureDatetime,
     IPvAnyAddress,
     IPvAnyInterface,
     IPvAnyNetwork,
+    NaiveDatetime,
+    PastDate,
+    PastDatetime,
     StringConstraints,
     TypeAdapter,
 )
 from pydantic.fields import FieldInfo
+from typing_extensions import TypeAliasType
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.schema import UTCMark
 
-__all__ = ["SchemaField", "fields_of", "naming_field", "schema_json"]
+__all__ = ["SchemaField", "fields_of", "naming_field", "schema_json", "unalias"]
 
 #: JSON Schema's types and what they are called here.
 _KINDS = {
@@ -40,6 +48,16 @@ _UNORDERED = (
     Number, timedelta, IPvAnyAddress, IPvAnyInterface, IPvAnyNetwork,
     IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network,
 )  # fmt: skip
+#: Classes of pydantic's whose values are of a plain type, held to a constraint.
+_CONSTRAINED: dict[Any, type] = {
+    EmailStr: str,
+    PastDate: date,
+    FutureDate: date,
+    AwareDatetime: datetime,
+    NaiveDatetime: datetime,
+    PastDatetime: datetime,
+    FutureDatetime: datetime,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +66,8 @@ class SchemaField:
 
     ``key`` is the stored key, ``kind`` the one JSON kind of its values (text, number, boolean,
     array, object; ``mixed`` where there are several), ``base`` the plain Python type behind it
-    where there is exactly one. ``json_schema`` is the field's own, with ``$ref`` left as they are.
+    where there is exactly one. ``utc`` marks a ``UTCDateTime``, ``dated`` what is stored as an ISO
+    date. ``json_schema`` is the field's own, with ``$ref`` left as they are.
     """
 
     key: str
@@ -58,6 +77,7 @@ class SchemaField:
     required: bool
     base: Any
     utc: bool
+    dated: bool
     title: str
     description: str
     json_schema: JSONObject
@@ -79,7 +99,7 @@ class SchemaField:
         if issubclass(self.base, datetime):
             return self.utc
         if issubclass(self.base, date):
-            return _has_format(self.json_schema, "date")  # else a codec of its own writes it
+            return self.dated  # else a codec of its own writes it
         return not issubclass(self.base, _UNORDERED)
 
     @property
@@ -95,8 +115,10 @@ class SchemaField:
     def adapter(self) -> TypeAdapter[Any]:
         """Validate a filter's operand: the field's type without its constraints, or null."""
         # ``rebuild_annotation`` puts validators and serializers of the field back on its type.
+        annotation: Any = self.info.rebuild_annotation()
         return TypeAdapter[Any](
-            Union[_unconstrained(self.info.rebuild_annotation()), None],  # type: ignore[arg-type]  # noqa: UP007
+            # An alias of mixed values may refer to itself by name, which only pydantic can follow.
+            Union[_unconstrained(annotation) if self.scalar else annotation, None],  # type: ignore[arg-type]  # noqa: UP007
             config=ConfigDict(strict=True, allow_inf_nan=False),
         )
 
@@ -128,7 +150,8 @@ def naming_field(schema: type[BaseModel]) -> SchemaField | None:
 def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSONObject) -> SchemaField:
     key = info.serialization_alias or info.alias or name
     own = properties.get(key, {})
-    kinds = set(_kinds(own, schema_json(schema, mode="serialization")))
+    root = schema_json(schema, mode="serialization")
+    kinds = set(_kinds(own, root))
     bases = {*_bases(info.annotation)} - {type(None)}
     marks = [*info.metadata, *_metadata(info.annotation)]
     return SchemaField(
@@ -139,6 +162,7 @@ def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSON
         required=info.is_required(),
         base=bases.pop() if len(bases) == 1 else None,
         utc=any(isinstance(mark, UTCMark) for mark in marks),
+        dated="date" in _formats(own, root),
         title=info.title or key.replace("_", " "),
         description=info.description or "",
         json_schema=own,
@@ -146,8 +170,12 @@ def _field(schema: type[BaseModel], name: str, info: FieldInfo, properties: JSON
     )
 
 
-def _has_format(part: JSONObject, name: str) -> bool:
-    return part.get("format") == name or any(_has_format(option, name) for option in part.get("anyOf", ()))
+def _formats(part: JSONObject, root: JSONObject) -> Iterator[str | None]:
+    if "$ref" in part:
+        yield from _formats(root["$defs"][part["$ref"].rsplit("/", 1)[1]], root)
+    for option in part.get("anyOf", ()):
+        yield from _formats(option, root)
+    yield part.get("format")
 
 
 def _only(kinds: set[str]) -> str:
@@ -178,7 +206,20 @@ def _kind_of(value: object) -> str:
     return "text" if isinstance(value, str) else "number"
 
 
+def unalias(annotation: Any) -> Any:
+    """Return what a ``NewType`` or an alias (``type Name = str``) stands for, or the annotation itself."""
+    if isinstance(annotation, NewType):
+        return unalias(annotation.__supertype__)
+    origin = get_origin(annotation)
+    if isinstance(origin, TypeAliasType):  # a generic one
+        return unalias(origin.__value__[get_args(annotation)])
+    if isinstance(annotation, TypeAliasType) and not isinstance(annotation.__value__, str):
+        return unalias(annotation.__value__)
+    return annotation
+
+
 def _bases(annotation: Any) -> Iterator[Any]:
+    annotation = unalias(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from _bases(get_args(annotation)[0])
@@ -188,10 +229,11 @@ def _bases(annotation: Any) -> Iterator[Any]:
     elif origin is Literal:
         yield from {type(value) for value in get_args(annotation)}
     else:
-        yield origin or annotation
+        yield origin or _CONSTRAINED.get(annotation, annotation)
 
 
 def _metadata(annotation: Any) -> Iterator[Any]:
+    annotation = unalias(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from annotation.__metadata__
@@ -203,6 +245,7 @@ def _metadata(annotation: Any) -> Iterator[Any]:
 
 def _unconstrained(annotation: Any) -> Any:
     """Return ``annotation`` without constraints (bounds, lengths, patterns), codecs kept."""
+    annotation = unalias(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *metadata = get_args(annotation)
@@ -211,7 +254,7 @@ def _unconstrained(annotation: Any) -> Any:
         return Annotated[(bare, *kept)] if kept else bare
     if origin in (Union, types.UnionType):
         return Union[tuple(_unconstrained(option) for option in get_args(annotation))]  # noqa: UP007
-    return annotation
+    return _CONSTRAINED.get(annotation, annotation)
 
 
 def _constrains(mark: object) -> bool:

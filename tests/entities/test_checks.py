@@ -12,7 +12,8 @@ from django.apps import apps
 from django.core.checks import run_checks
 from django.db import models
 from django.test.utils import isolate_apps
-from pydantic import BaseModel, Field, PlainSerializer, SecretStr
+from pydantic import BaseModel, Field, JsonValue, PlainSerializer, Secret, SecretStr
+from typing_extensions import TypeAliasType
 
 from agentstore.core.models import StoreQuerySet
 from agentstore.entities import EntityModel, EntitySchema, UTCDateTime, checks
@@ -150,6 +151,11 @@ def test_agentstore_E107_of_a_schema_without_fields(declare):
     assert declare(schema=type("Schema", (EntitySchema,), {})) == ["agentstore.E107"]
 
 
+Hidden = TypeAliasType("Hidden", dict[str, SecretStr])
+Loosely = TypeAliasType("Loosely", list[Loose])
+Words = TypeAliasType("Words", "str | list[Words]")
+
+
 class HidesInside(EntitySchema):
     secret: SecretStr = SecretStr("x")
 
@@ -161,11 +167,23 @@ class HidesInside(EntitySchema):
         schema(f=SecretStr),
         schema(f=SecretStr | None),
         schema(f=list[SecretStr]),
+        schema(f=Secret[int]),
+        schema(f=Hidden | None),
         schema(f=(str, Field(alias="a", serialization_alias="b"))),
         schema(f=(str, Field(validation_alias="b"))),
         schema(f=(str, Field(serialization_alias="b"))),
     ],
-    ids=["exclude", "secret", "secret-or-none", "secrets", "two-aliases", "alias-in", "alias-out"],
+    ids=[
+        "exclude",
+        "secret",
+        "secret-or-none",
+        "secrets",
+        "secret-int",
+        "secret-alias",
+        "two-aliases",
+        "alias-in",
+        "alias-out",
+    ],
 )
 def test_agentstore_E108(declare, given):
     """A field that does not read back what it writes."""
@@ -277,7 +295,7 @@ def test_limits_that_are_allowed(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == []
 
 
-@pytest.mark.parametrize("annotation", [Loose, Loose | None, list[Loose], dict[str, Loose]], ids=str)
+@pytest.mark.parametrize("annotation", [Loose, Loose | None, list[Loose], dict[str, Loose], Loosely], ids=str)
 def test_agentstore_W101(declare, annotation):
     """A nested model that is not strict."""
     assert declare(schema=schema(f=annotation)) == ["agentstore.W101"]
@@ -285,6 +303,12 @@ def test_agentstore_W101(declare, annotation):
 
 def test_a_schema_that_nests_itself_is_no_trouble(declare):
     assert declare(schema=Tree) == []
+
+
+def test_an_alias_that_refers_to_itself_is_no_trouble(declare):
+    assert (
+        declare(schema=schema(words=(Words, Field(default="")), free=(JsonValue, Field(default=None)))) == []
+    )
 
 
 class Tree(EntitySchema):

@@ -7,18 +7,27 @@ from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from fractions import Fraction
 from ipaddress import IPv4Address, IPv6Network
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, NewType, Optional, TypeVar
 from uuid import UUID
 
 import pytest
 from pydantic import (
+    AwareDatetime,
     BeforeValidator,
+    EmailStr,
     Field,
+    FutureDate,
+    FutureDatetime,
     IPvAnyAddress,
+    JsonValue,
+    NaiveDatetime,
+    PastDate,
+    PastDatetime,
     PlainSerializer,
     StringConstraints,
     ValidationError,
 )
+from typing_extensions import TypeAliasType
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.fields import fields_of
@@ -43,6 +52,19 @@ class Level(IntEnum):
 
 class Inner(EntitySchema):
     n: int = 0
+
+
+T = TypeVar("T")
+#: Aliases as ``type Name = str`` makes them from Python 3.12 on.
+Name = TypeAliasType("Name", str)
+Due = TypeAliasType("Due", UTCDateTime)
+Day = TypeAliasType("Day", date)
+Mood = TypeAliasType("Mood", Literal["good", "bad"])
+Positive = TypeAliasType("Positive", Annotated[int, Field(ge=1)])
+Maybe = TypeAliasType("Maybe", Optional[T], type_params=(T,))  # noqa: UP045
+Nested = TypeAliasType("Nested", "int | list[Nested]")
+UserId = NewType("UserId", str)
+Instant = NewType("Instant", Due)
 
 
 def german(day):
@@ -112,6 +134,24 @@ def field(annotation, **options):
         (Any, "mixed", True, False, False),
         (Literal["a", 1], "mixed", False, False, False),
         (Literal["a", None], "text", True, True, True),
+        (Name, "text", False, True, True),
+        (Name | None, "text", True, True, True),
+        (Due, "text", False, True, True),
+        (Day | None, "text", True, True, True),
+        (Mood, "text", False, True, True),
+        (Positive, "number", False, True, True),
+        (Maybe[int], "number", True, True, True),
+        (UserId, "text", False, True, True),
+        (Instant | None, "text", True, True, True),
+        (Nested, "mixed", False, False, False),
+        (JsonValue, "mixed", True, False, False),
+        (EmailStr, "text", False, True, True),
+        (PastDate | None, "text", True, True, True),
+        (FutureDate, "text", False, True, True),
+        (AwareDatetime, "text", False, False, False),
+        (NaiveDatetime | None, "text", True, False, False),
+        (PastDatetime, "text", False, False, False),
+        (FutureDatetime, "text", False, False, False),
         (None, "mixed", True, False, False),
     ],
 )
@@ -167,6 +207,12 @@ def test_titles_descriptions_and_requirement():
         (date, {}, b'"2026-01-01"', b'"tomorrow"'),
         (Word, {}, b'"yes"', b'"no"'),
         (Literal["a"], {}, b'"a"', b'"b"'),
+        (Positive, {}, b"0", b'"1"'),
+        (Maybe[Positive], {}, b"0", b"1.5"),
+        (Instant, {}, b'"2026-01-01T00:00:00+01:00"', b'"2026-01-01"'),
+        (EmailStr, {}, b'"ann"', b"5"),
+        (PastDate, {}, b'"2999-01-01"', b'"tomorrow"'),
+        (FutureDatetime | None, {}, b'"2000-01-01T00:00:00Z"', b'"tomorrow"'),
         (Annotated[int, BeforeValidator(int), PlainSerializer(str)], {"ge": 5}, b'"1"', b'"x"'),
     ],
 )

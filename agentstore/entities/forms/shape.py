@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import JSONObject, JSONValue
-from agentstore.entities.fields import SchemaField, fields_of, schema_json
+from agentstore.entities.fields import SchemaField, fields_of, schema_json, unalias
 
 __all__ = ["MISSING", "Choice", "Shape", "as_json", "has_default_text", "shapes_of"]
 
@@ -232,6 +232,7 @@ def _is_model(annotation: Any) -> bool:
 
 def _bare(annotation: Any) -> Any:
     """Return the one type behind ``Annotated`` and ``| None``, or the annotation itself."""
+    annotation = unalias(annotation)
     if get_origin(annotation) is Annotated:
         return _bare(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
