@@ -34,7 +34,7 @@ from rest_framework.viewsets import ViewSetMixin
 from agentstore.core import errors, guards
 from agentstore.core.access import get_access
 from agentstore.core.preconditions import Preconditions
-from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, wanted_tenant
+from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, read_chunks, wanted_tenant
 from agentstore.core.values import JSONObject, JSONValue
 
 __all__ = [
@@ -77,7 +77,8 @@ class JSONRenderer(BaseRenderer):
 class StrictJSONParser(BaseParser):
     """JSON by the letter (RFC 8259), with unique keys; Django's limit on the body holds.
 
-    A number without a fraction is whole however it is written: 3.0 is 3, as in JSON Schema.
+    A number without a fraction is whole however it is written: 3.0 is 3, as in JSON Schema. But 1e23
+    stays a float: its digits are not those of the float that is meant.
     """
 
     media_type = "application/json"
@@ -88,7 +89,8 @@ class StrictJSONParser(BaseParser):
 
 def _number(text: str) -> float | int:
     value = float(text)
-    return int(Decimal(text)) if value.is_integer() else value
+    whole = int(Decimal(text)) if value.is_integer() else None
+    return whole if whole == value else value
 
 
 class JSONNegotiation(DefaultContentNegotiation):
@@ -129,6 +131,7 @@ class StoreView(APIView):
         return [self.action_of(request)]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        read_chunks(request._request)
         super().initial(request, *args, **kwargs)
         self.check_access(request)
 

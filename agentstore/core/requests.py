@@ -1,14 +1,21 @@
-"""Reads what stands around a body: the query string, the tenant header, the keys of an object. No REST."""
+"""Reads what stands around a body: its length, the query string, the tenant header, the keys of an object.
+
+No REST.
+"""
 
 from __future__ import annotations
 
 import difflib
+import io
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
+from typing import Any, TypedDict
 from urllib.parse import parse_qsl, quote, unquote_to_bytes
 
 from django.conf import settings as django_settings
+from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, UnreadablePostError
 
 from agentstore.core import errors, guards
 from agentstore.core.tenancy import check_label
@@ -24,6 +31,7 @@ __all__ = [
     "encoded",
     "idempotency_key",
     "query_pairs",
+    "read_chunks",
     "read_integer",
     "said",
     "wanted_tenant",
@@ -127,6 +135,41 @@ def _decoded(header: str, name: str) -> str:
     except UnicodeDecodeError:
         pass
     guards.refuse(name, "The header is not percent-encoded UTF-8.", "Send Z%C3%BCrich for Zürich.")
+
+
+def read_chunks(request: HttpRequest) -> None:
+    """Read a body that says no length, as one that comes in chunks: else it would be taken as empty.
+
+    Raises:
+        RequestDataTooBig: it is over Django's limit.
+        UnreadablePostError: it broke off.
+        ValidationFailed: the server hands over no body without a length.
+    """
+    if request.META.get("CONTENT_LENGTH"):
+        return
+    stream = _stream(request)
+    if stream is None:
+        return
+    limit = django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    try:
+        body: bytes = stream.read() if limit is None else stream.read(limit + 1)
+    except OSError as error:
+        raise UnreadablePostError(*error.args) from error
+    if limit is not None and len(body) > limit:
+        raise RequestDataTooBig()
+    request._body = body  # where Django itself keeps what it has read
+    request.META["CONTENT_LENGTH"] = str(len(body))
+
+
+def _stream(request: HttpRequest) -> Any:
+    """Return what a body of unknown length can be read from; None where there is no such body."""
+    if isinstance(request, ASGIRequest):
+        return io.BytesIO(request.body) if hasattr(request, "_body") else request
+    if "Transfer-Encoding" not in request.headers:
+        return None
+    if not request.META.get("wsgi.input_terminated"):
+        guards.refuse("", "The body says no length, and this server needs one.", "Send a Content-Length.")
+    return request.META["wsgi.input"]
 
 
 def query_pairs(raw: str) -> list[tuple[str, str]]:
