@@ -68,6 +68,7 @@ def import_files(
     """
     if policy not in POLICIES:
         guards.refuse("policy", f"{policy!r} is no policy.", f"Valid: {', '.join(POLICIES)}.")
+    context = resolve(**who, default=store._who).context  # refuses what can be no actor, also of a dry run
     wanted = _checked(store, files)
     plan = _Planner(store, policy, prune).plan(wanted)
     if dry_run:
@@ -76,7 +77,6 @@ def import_files(
         raise errors.Conflict("Files changed since the plan was made.", hint="Look at the plan again.")
     _refuse_conflicts(plan)
     if policy == "seed":
-        context = resolve(**who, default=store._who).context
         who["context"] = {**context, SEED: True}
     with atomic(store._files.alias):
         return _carry_out(store, plan, wanted, who)

@@ -235,11 +235,15 @@ class PortableFiles(GoneFiles):
 
     @translate_errors
     def redact(self, id: UUID, version: int, *, at: datetime, by: str, reason: str) -> bool:
-        """Remove the text of one older version for good; number, time and author stay.
+        """Remove the text of one older version for good; False if there is none.
+
+        Number, time and author stay, and of one that is removed already who removed it.
 
         A deletion's own row holds the text that was deleted, under the same number.
         """
         rows = self.versions(id).filter(version=version)
-        return bool(
-            rows.update(content="", sha256="", size=0, redacted_at=at, redacted_by=by, redacted_reason=reason)
+        left = rows.filter(redacted_at__isnull=True)
+        done = left.update(
+            content="", sha256="", size=0, redacted_at=at, redacted_by=by, redacted_reason=reason
         )
+        return bool(done) or rows.exists()

@@ -23,10 +23,12 @@ class Assembling(ReadingFiles):
         The agent's own file goes before the one of ``base`` (another agent's store, say a default).
 
         Raises:
-            ValidationFailed: ``order`` is no list of file names.
+            ValidationFailed: ``order`` is no list of file names, or ``base`` no store of files.
         """
         if isinstance(order, str) or not isinstance(order, Iterable):
             guards.refuse("order", f"Expected a list of file names, found {type(order).__name__}.")
+        if base is not None and not isinstance(base, Assembling):
+            guards.refuse("base", f"Expected another agent's store, found {type(base).__name__}.")
         keys = dict.fromkeys(name_key(check_name(name)) for name in order)
         own, below = self._contents(keys), base._contents(keys) if base is not None else {}
         texts: list[str] = []

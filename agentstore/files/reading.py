@@ -226,8 +226,10 @@ class ReadingFiles:
             ValidationFailed: the name or a number does not hold, or a text was blanked out.
             NotFound: there is no such file or version.
         """
+        name = check_name(name)
+        wanted = [None if n is None else check_version(n, side) for side, n in (("a", a), ("b", b))]
         row = self._need(name)
-        texts = [(version or row.version, self._need_content(row, version)) for version in (a, b)]
+        texts = [(version or row.version, self._need_content(row, version)) for version in wanted]
         (old_number, old), (new_number, new) = texts
         return compare(
             old,
@@ -243,7 +245,7 @@ class ReadingFiles:
         return row
 
     def _need_content(self, row: Stored, version: int | None) -> str:
-        content = self.read(row.name, None if version is None else check_version(version))
+        content = self.read(row.name, version)
         if content is None:
             raise errors.NotFound(
                 f"There is no version {version} of {row.name}.",
@@ -258,6 +260,7 @@ class ReadingFiles:
             ValidationFailed: the name or number does not hold, or the text was blanked out.
             NotFound: there is no such file or version.
         """
+        name, version = check_name(name), check_version(version)
         return self._need_content(self._need(name), version)
 
     def not_found(self, name: str) -> errors.NotFound:

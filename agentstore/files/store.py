@@ -42,14 +42,13 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             AlreadyExists: a live file has the new name.
             Conflict: the file is not at ``expected_version``.
         """
-        row, new = self._need(old), check_name(new)
-        if expected_version is not None and row.version != check_version(
-            expected_version, "expected_version"
-        ):
-            raise self._stale(row, expected_version)
+        old, new, seen = check_name(old), check_name(new), self._asked(expected_version, who)
+        row = self._need(old)
+        if seen is not None and row.version != seen:
+            raise self._stale(row, seen)
         if row.name == new:
             return to_info(row)
-        write = self._decided(new, "", who, seen=expected_version)
+        write = self._decided(new, "", who, seen=seen)
         done = self._files.rename(write, name_key(row.name))
         if isinstance(done, Stored):
             return self._announce(done, "renamed")
@@ -67,27 +66,30 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             NotFound: there is no such file or version.
             Conflict: the file is not at ``expected_version``.
         """
+        name, version, seen = check_name(name), check_version(version), self._asked(expected_version, who)
         row = self._need(name)
-        content = self._need_content(row, check_version(version))
-        expected = None if expected_version is None else check_version(expected_version, "expected_version")
+        content = self._need_content(row, version)
         text = check_content(content, name=row.name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
-        write = self._decided(row.name, text, who, seen=expected, source="restore", restored_from=version)
+        write = self._decided(row.name, text, who, seen=seen, source="restore", restored_from=version)
         return self._store(write, create=False)
 
     def redact(self, name: str, version: int, reason: str, *, actor: str | None = None) -> None:
         """Blank out the text of one older version for good; number, time and author stay.
+
+        One that is blanked out already stays as it is: who did it first, when and why.
 
         Raises:
             ValidationFailed: the name or number does not hold, the reason is empty, or the version is
                 the current one.
             NotFound: there is no such file or version.
         """
-        row = self._need(name)
+        name, version = check_name(name), check_version(version)
         if not guards.check_text(reason, "reason").strip():
             guards.refuse("reason", "Say why the text is blanked out.")
-        if check_version(version) == row.version:
+        acting = resolve(actor=actor, reason=reason, default=self._who)
+        row = self._need(name)
+        if version == row.version:
             hint = "Save a version without the secret first, then blank out the older ones."
             guards.refuse("version", f"Version {version} is the current one.", hint)
-        acting = resolve(actor=actor, reason=reason, default=self._who)
         if not self._files.redact(row.id, version, at=now(), by=acting.actor, reason=acting.reason):
             raise errors.NotFound(f"There is no version {version} of {row.name}.")

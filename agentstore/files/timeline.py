@@ -83,6 +83,7 @@ class Timeline(WritingFiles):
             for before, row in pairwise([None, *rows])
             if row is not None and row["at"] > start and (end is None or row["at"] <= end)
         ]
+        found.reverse()  # of what happened at one moment to one version, the later stays before the earlier
         return sorted(found, key=lambda change: (change.at, change.name, change.version), reverse=True)
 
     def _histories(self) -> Histories:
@@ -91,7 +92,8 @@ class Timeline(WritingFiles):
             tenant=self.tenant, agent=self.agent
         )
         found: Histories = defaultdict(list)
-        for row in self._files.fetch(rows.order_by("version", "history_id").values(*_FIELDS)):
+        # A deletion has the number of the state that it deleted. Servers' clocks may differ: numbers count.
+        for row in sorted(self._files.fetch(rows.values(*_FIELDS)), key=_place):
             found[row["id"]].append(row)
         return found
 
@@ -114,11 +116,11 @@ class Timeline(WritingFiles):
             Conflict: a file changed between plan and write.
             TooLarge: a text of then is over ``FILE_MAX_BYTES``, which was higher once.
         """
-        moment = check_time(at, "at")
-        steps = self._plan(moment, None if names is None else _names(names))
+        moment, wanted = check_time(at, "at"), None if names is None else _names(names)
+        resolve(**who, default=self._who)  # refuses what can be no actor, also where nothing changes
+        steps = self._plan(moment, wanted)
         if dry_run:
             return [step.planned for step in steps]
-        resolve(**who, default=self._who)  # refuses what can be no actor, also where nothing changes
         texts = {step.key: self._text(step.then) for step in steps if step.then is not None}
         acts = [step for step in steps if step.acts]
         with atomic(self._files.alias):
@@ -195,6 +197,11 @@ def _names(names: object) -> dict[str, str]:
     for name in map(check_name, names):
         found.setdefault(name_key(name), name)
     return found
+
+
+def _place(row: _Row) -> tuple[int, bool]:
+    """Return where a state stands among those of its file."""
+    return row["version"], row["history_type"] == "-"
 
 
 def _op(before: _Row | None, row: _Row) -> str:

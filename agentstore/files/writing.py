@@ -56,6 +56,11 @@ class WritingFiles(ReadingFiles):
         write = self._decided(name, text, who, seen=seen)
         return self._store(write, create_only=create_only)
 
+    def _asked(self, expected_version: int | None, who: Who) -> int | None:
+        """Return the expected version; what can't hold is refused before anything is looked up."""
+        resolve(**who, default=self._who)
+        return None if expected_version is None else check_version(expected_version, "expected_version")
+
     def _decided(self, name: str, text: str, who: Who, **details: Any) -> Write:
         acting = resolve(**who, default=self._who)
         return Write(
@@ -122,8 +127,7 @@ class WritingFiles(ReadingFiles):
         """
         guards.check_text(old, "old")
         guards.check_text(new, "new")
-        expected = None if expected_version is None else check_version(expected_version, "expected_version")
-        key = name_key(check_name(name))
+        key, expected = name_key(check_name(name)), self._asked(expected_version, who)
         return self._edit(name, key, partial(_replaced, old=old, new=new), expected, who)
 
     def _edit(

@@ -352,3 +352,29 @@ def test_no_room_undoes_all(story, settings):
         story.restore_as_of(at(2))
 
     assert story.contents() == before
+
+
+def test_a_deletion_stamped_before_what_it_deleted_comes_after_it_all_the_same(files):
+    """Two servers' clocks differ: the second one deletes what the first one has just written."""
+    with clock_at(at(1)):
+        files.write("SOUL.md", "one")
+    with clock_at(at(2)):
+        files.write("SOUL.md", "two")
+    with clock_at(at(2) - timedelta(seconds=1)):
+        files.delete("SOUL.md")
+
+    [step] = files.restore_as_of(at(1), dry_run=True)
+    ops = {(change.op, change.version, change.previous) for change in files.changes(at(0))}
+
+    assert (step.action, step.version) == ("undelete", 1)
+    assert ops == {("created", 1, None), ("changed", 2, 1), ("deleted", 2, 2)}
+    assert files.restore_as_of(at(3)) == []
+
+
+def test_what_happens_at_one_moment_is_told_last_first(files):
+    with clock_at(at(1)):
+        files.write("SOUL.md", "one")
+        files.delete("SOUL.md")
+        files.undelete("SOUL.md")
+
+    assert [change.op for change in files.changes(at(0))] == ["undeleted", "deleted", "created"]
