@@ -51,6 +51,11 @@ def test_if_match_star_takes_any_version():
         ("", NEVER),
         ('"99999999999999999999"', NEVER),
         ('"-7"', NEVER),
+        ('"7"x', NEVER),
+        ('w/"7"', NEVER),
+        ('"7", *', NEVER),
+        ('"6, "7"', NEVER),
+        (', "7" ,, "9",', 7),
     ],
 )
 def test_if_match_is_met_by_the_tags_it_lists_and_by_nothing_else(header, met):
@@ -58,7 +63,7 @@ def test_if_match_is_met_by_the_tags_it_lists_and_by_nothing_else(header, met):
 
 
 @pytest.mark.parametrize(
-    ("header", "met"), [("*", NEVER), ('"7"', NEVER), ('W/"7"', NEVER), ('"6"', 7), ("7", 7)]
+    ("header", "met"), [("*", NEVER), ('"7"', NEVER), ('W/"7"', NEVER), ('"6"', 7), ("7", 7), ('"7"x', 7)]
 )
 def test_if_none_match_refuses_the_tags_it_lists(header, met):
     assert expected(7, if_none_match=header) == met
@@ -85,7 +90,15 @@ def test_the_refusal_says_the_version_and_its_tag():
 
 @pytest.mark.parametrize(
     ("header", "unchanged"),
-    [(None, False), ('"7"', True), ('W/"7"', True), ('"6", "7"', True), ("*", True), ('"8"', False)],
+    [
+        (None, False),
+        ('"7"', True),
+        ('W/"7"', True),
+        ('"6", "7"', True),
+        ("*", True),
+        ('"8"', False),
+        ('"7"x', False),
+    ],
 )
 def test_a_reader_that_has_the_version_is_told_so(header, unchanged):
     assert Preconditions(if_none_match=header).unchanged(7) is unchanged
