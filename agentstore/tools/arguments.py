@@ -24,19 +24,16 @@ def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONOb
     """Return the arguments of a call: an object with known keys of the right types, nothing missing.
 
     An object or list that came as JSON text is parsed, once, wherever the schema wants one and no
-    text. With ``strict`` a null means "not given", since there a model has to send every key.
+    text. With ``strict`` a null means "not given", since there a model has to send every key; but
+    where a key has to be there, and null is one of its values, or in an open object, it is a value.
 
     Raises:
         ValidationFailed: something does not fit; ``errors`` has the path and what is expected.
     """
-    blank = isinstance(arguments, str) and not arguments.strip()  # some vendors send so what is no argument
-    given = {} if blank else _parsed(arguments, "arguments")
-    if not isinstance(given, dict):
-        guards.refuse("arguments", f"Expected an object, found {_kind_of(given)}.")
-    given, _ = guards.encode_json(given)
+    given = _object(arguments)
     properties, required = tool.input_schema["properties"], tool.input_schema["required"]
     if strict:
-        given = _without_nulls(given)
+        given = {key: value for key, value in given.items() if value is not None}
     for key in given:
         if key not in properties:
             raise _refusal(tool, key, "There is no such argument.", suggest(key, properties))
@@ -44,6 +41,17 @@ def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONOb
         if key not in given:
             raise _refusal(tool, key, "The argument is missing.", "")
     return {key: _checked(tool, key, value, properties[key], strict) for key, value in given.items()}
+
+
+def _object(arguments: JSONValue) -> JSONObject:
+    """Return the arguments as an object; blank text, which some vendors send for none, is an empty one."""
+    if isinstance(arguments, str):
+        given = _parsed(arguments, "arguments") if arguments.strip() else {}
+    else:
+        given, _ = guards.encode_json(arguments)
+    if not isinstance(given, dict):
+        guards.refuse("arguments", f"Expected an object, found {_kind_of(given)}.")
+    return given
 
 
 def _refusal(tool: Tool, key: str, problem: str, hint: str) -> errors.ValidationFailed:
@@ -54,7 +62,7 @@ def _parsed(value: JSONValue, key: str) -> JSONValue:
     """Return an object or list that came as JSON text as what it is; other text stays text."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return guards.parse_json(value)
+            return guards.encode_json(guards.parse_json(value))[0]
         except errors.ValidationFailed as error:
             raise errors.ValidationFailed(
                 f"{key}: {error.message}", hint="Send an object.", errors={key: [error.message]}
@@ -62,31 +70,52 @@ def _parsed(value: JSONValue, key: str) -> JSONValue:
     return value
 
 
-def _without_nulls(value: JSONValue) -> JSONValue:
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return value
-
-
 def _opened(value: JSONValue, schema: JSONObject, path: str, strict: bool) -> JSONValue:
-    """Return a value in which the objects and lists that came as JSON text are what they are."""
+    """Return a value in which the objects and lists that came as JSON text are what they are.
+
+    With ``strict`` it has no nulls that mean "not given".
+    """
+    if isinstance(value, float):
+        return _whole(value, schema)
     if isinstance(value, str):
         if not _wants_opened(schema, strict):
             return value
         parsed = _parsed(value, path)
         return value if parsed is value else _opened(parsed, schema, path, strict)
     if isinstance(value, dict):
-        known = _properties(schema)
+        known, others = _properties(schema), _inside(schema, "additionalProperties")
         return {
-            key: _opened(item, known[key], f"{path}.{key}", strict) if key in known else item
+            key: _opened(item, known.get(key, others), f"{path}.{key}", strict)
             for key, item in value.items()
+            if item is not None or not (strict and _may_lack(schema, key))
         }
     if isinstance(value, list):
-        items: JSONObject = next((option["items"] for option in _options(schema) if "items" in option), {})
+        items = _inside(schema, "items")
         return [_opened(item, items, f"{path}.{number}", strict) for number, item in enumerate(value)]
     return value
+
+
+def _may_lack(schema: JSONObject, key: str) -> bool:
+    """Tell whether a null at ``key`` of an object means that there is nothing."""
+    closed = [option for option in _options(schema) if "properties" in option]
+    values = [option["properties"][key] for option in closed if key in option["required"]]
+    return bool(closed) and not any(_takes_null(value) for value in values)
+
+
+def _takes_null(schema: JSONObject) -> bool:
+    return any(option.get("type") == "null" for option in _options(schema))
+
+
+def _inside(schema: JSONObject, word: str) -> JSONObject:
+    """Return the schema that one of the options has under ``word``, for what is inside; {} if none has."""
+    found = (option[word] for option in _options(schema) if isinstance(option.get(word), dict))
+    return next(found, {})
+
+
+def _whole(value: float, schema: JSONObject) -> float | int:
+    """Return 3.0 as 3 where only integers are allowed: to JSON Schema it is one, and vendors send it so."""
+    kinds = {option.get("type") for option in _options(schema)}
+    return int(value) if "integer" in kinds and "number" not in kinds and value.is_integer() else value
 
 
 def _options(schema: JSONObject) -> Sequence[JSONObject]:
@@ -118,8 +147,6 @@ def _checked(tool: Tool, key: str, value: JSONValue, schema: JSONObject, strict:
     """Return one argument, opened and of its type; what is inside of an object is the store's to check."""
     value = _opened(value, schema, key, strict)
     kind = schema.get("type", "")
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)  # to JSON Schema, 3.0 is an integer
     if kind in _KINDS and (
         not isinstance(value, _KINDS[kind]) or isinstance(value, bool) != (kind == "boolean")
     ):

@@ -16,7 +16,7 @@ from agentstore.entities.reading import codec_of
 from agentstore.entities.store import EntityStore
 from agentstore.tools.entity_schemas import EntitySchemas
 from agentstore.tools.jsonschema import object_schema
-from agentstore.tools.spec import Tool
+from agentstore.tools.spec import Tool, describing
 
 __all__ = ["entity_tools", "row_result", "row_schema"]
 
@@ -148,22 +148,32 @@ def _do_delete(store: EntityStore[Any], arguments: JSONObject, call_id: str | No
 # --- what a model reads of them -------------------------------------------------------------------
 
 
+def _told(schema: JSONObject, text: str, description: str) -> JSONObject:
+    """Return ``schema``, with the entity's whole text where the tool's description holds a part of it."""
+    if text in description:
+        return schema
+    return {**schema, "description": " ".join(filter(None, [schema.get("description"), text]))}
+
+
 def _query(schemas: EntitySchemas, name: str, text: str) -> Tool:
     rest: JSONObject = {
         "order_by": schemas.order,
         "limit": {"type": "integer", "description": f"How many rows, 1 to {MAX_LIMIT}; 25 if left out."},
         "cursor": {"type": "string", "description": "next_cursor of the page before, for the next one."},
     }
+    description = describing(
+        f"Find {name}: ",
+        text,
+        " Only those of the current user; last updated first unless order_by says otherwise; "
+        f"at most {MAX_LIMIT} rows a call: pass next_cursor on as cursor for more.",
+    )
 
     return Tool(
         name=f"{name}_query",
         title=f"Query {name}",
-        description=(
-            f"Find {name}: {text} Only those of the current user; last updated first unless order_by says "
-            f"otherwise; at most {MAX_LIMIT} rows a call: pass next_cursor on as cursor for more."
-        ),
-        input_schema=object_schema({"filter": schemas.filter, **rest}),
-        strict_schema=object_schema({"filter": schemas.strict_filter, **rest}),
+        description=description,
+        input_schema=object_schema({"filter": _told(schemas.filter, text, description), **rest}),
+        strict_schema=object_schema({"filter": _told(schemas.strict_filter, text, description), **rest}),
         output_schema=object_schema(
             {
                 "rows": {"type": "array", "items": row_schema()},
@@ -181,7 +191,7 @@ def _get(name: str, text: str) -> Tool:
     return Tool(
         name=f"{name}_get",
         title=f"Get one of {name}",
-        description=f"Read one row of {name} by its id. {text} Only the current user's.",
+        description=describing(f"Read one row of {name} by its id. ", text, " Only the current user's."),
         input_schema=object_schema({"id": _ID}, ["id"]),
         output_schema=object_schema({"row": row_schema()}, ["row"]),
         read_only=True,
@@ -190,11 +200,12 @@ def _get(name: str, text: str) -> Tool:
 
 
 def _create(schemas: EntitySchemas, name: str, text: str) -> Tool:
+    description = describing(f"Store a new row of {name} for the current user. ", text, "")
     return Tool(
         name=f"{name}_create",
         title=f"Create one of {name}",
-        description=f"Store a new row of {name} for the current user. {text}",
-        input_schema=object_schema({"data": schemas.data}, ["data"]),
+        description=description,
+        input_schema=object_schema({"data": _told(schemas.data, text, description)}, ["data"]),
         output_schema=object_schema({"row": row_schema()}, ["row"]),
         declared=("data",),
     )
@@ -214,12 +225,15 @@ def _update(schemas: EntitySchemas, name: str, text: str) -> Tool:
     return Tool(
         name=f"{name}_update",
         title=f"Update one of {name}",
-        description=(
+        description=describing(
             f"Change fields of one row of {name} by its id; fields that are left out stay as they are. "
             "With expected_version the row is written only if it is still at that version; on a conflict, "
-            f"read it again and reapply your change. {text}"
+            "read it again and reapply your change. ",
+            text,
+            "",
         ),
         input_schema=object_schema(properties, ["id"]),
+        strict_schema=object_schema({**properties, "set": schemas.strict_patch}, ["id"]),
         output_schema=object_schema(
             {"row": row_schema(), "changed": {"type": "boolean"}}, ["row", "changed"]
         ),

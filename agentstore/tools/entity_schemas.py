@@ -60,6 +60,12 @@ class EntitySchemas:
         }
 
     @functools.cached_property
+    def strict_patch(self) -> JSONObject:
+        """The same where every field has to be sent."""
+        text = f"{self.patch['description']} Null leaves a field as it is; to clear one, name it in unset."
+        return {**self.patch, "description": text}
+
+    @functools.cached_property
     def filter(self) -> JSONObject:
         """Equality for every field, operators for the indexed ones and for arrays."""
         return self._filter(indexed_only=False)

@@ -13,7 +13,7 @@ from agentstore.core.values import JSONObject, utc_text
 from agentstore.files.names import check_name
 from agentstore.files.store import FileStore
 from agentstore.tools.jsonschema import object_schema
-from agentstore.tools.spec import Tool
+from agentstore.tools.spec import Tool, describing
 
 __all__ = ["file_tools"]
 
@@ -141,9 +141,11 @@ def _write(store: FileStore, writable: Sequence[str]) -> Tool:
     return Tool(
         name="file_write",
         title="Write a file",
-        description=(
+        description=describing(
             "Write the whole text of a file, new or existing. The text before is kept as a version. "
-            f"Writable: {', '.join(writable)}."
+            "Writable: ",
+            f"{', '.join(writable)}.",
+            "",
         ),
         input_schema=object_schema(properties, ["name", "content"]),
         output_schema=_written(),
@@ -170,9 +172,10 @@ def _replace(store: FileStore, writable: Sequence[str]) -> Tool:
     return Tool(
         name="file_replace",
         title="Replace text in a file",
-        description=(
-            "Replace one piece of text in a file; it must occur exactly once, letter by letter. "
-            f"Writable: {', '.join(writable)}."
+        description=describing(
+            "Replace one piece of text in a file; it must occur exactly once, letter by letter. Writable: ",
+            f"{', '.join(writable)}.",
+            "",
         ),
         input_schema=object_schema(properties, ["name", "old", "new"]),
         output_schema=_written(),

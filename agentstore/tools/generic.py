@@ -27,8 +27,13 @@ _TEXTS = {
 }
 
 
-def generic_tools(stores: Sequence[EntityStore[Any]], *, read_only: bool) -> Iterable[Tool]:
-    """Return entity_describe, entity_query and so on, for the entities of ``stores``."""
+def generic_tools(
+    stores: Sequence[EntityStore[Any]], *, read_only: bool, strict: bool = False
+) -> Iterable[Tool]:
+    """Return entity_describe, entity_query and so on, for the entities of ``stores``.
+
+    With ``strict``, a null means "not given" inside of what they take, too.
+    """
     by_entity = {
         store.name: {
             tool.name.removeprefix(f"{store.name}_"): tool
@@ -46,7 +51,7 @@ def generic_tools(stores: Sequence[EntityStore[Any]], *, read_only: bool) -> Ite
     }
     yield _describe(by_entity, entity)
     for act, sample in next(iter(by_entity.values())).items():
-        yield _act(act, sample, by_entity, entity)
+        yield _act(act, sample, by_entity, entity, strict=strict)
 
 
 def _pick(by_entity: dict[str, dict[str, Tool]], name: str) -> dict[str, Tool]:
@@ -82,14 +87,20 @@ def _describe(by_entity: dict[str, dict[str, Tool]], entity: JSONObject) -> Tool
 
 
 def _run(
-    by_entity: dict[str, dict[str, Tool]], act: str, arguments: JSONObject, call_id: str | None
+    by_entity: dict[str, dict[str, Tool]],
+    act: str,
+    strict: bool,
+    arguments: JSONObject,
+    call_id: str | None,
 ) -> JSONObject:
     tool = _pick(by_entity, arguments["entity"])[act]
     own = {key: value for key, value in arguments.items() if key != "entity"}
-    return tool.handler(check_arguments(tool, own, strict=False), call_id)
+    return tool.handler(check_arguments(tool, own, strict=strict), call_id)
 
 
-def _act(act: str, sample: Tool, by_entity: dict[str, dict[str, Tool]], entity: JSONObject) -> Tool:
+def _act(
+    act: str, sample: Tool, by_entity: dict[str, dict[str, Tool]], entity: JSONObject, *, strict: bool
+) -> Tool:
     """Return the generic form of one act; what depends on the entity is an open object in it."""
     properties: JSONObject = {"entity": entity}
     for key, schema in sample.input_schema["properties"].items():
@@ -111,7 +122,7 @@ def _act(act: str, sample: Tool, by_entity: dict[str, dict[str, Tool]], entity: 
         description=f"{_TEXTS[act]} Only the current user's rows.",
         input_schema=object_schema(properties, ["entity", *sample.input_schema["required"]]),
         output_schema=output,
-        handler=partial(_run, by_entity, act),
+        handler=partial(_run, by_entity, act, strict),
         declared=sample.declared,
         read_only=sample.read_only,
         destructive=sample.destructive,

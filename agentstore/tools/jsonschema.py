@@ -50,8 +50,8 @@ def plain(schema: JSONObject, root: JSONObject, *, above: tuple[str, ...] = ()) 
     out: JSONObject = {key: schema[key] for key in _KEPT if key in schema}
     options = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if options:
-        parts = [plain(option, root, above=above) for option in options]
-        return {**out, **parts[0]} if len(parts) == 1 else {**only(out, "description"), "anyOf": flat(parts)}
+        parts = flat([plain(option, root, above=above) for option in options])
+        return {**out, **parts[0]} if len(parts) == 1 else {**only(out, "description"), "anyOf": parts}
     if out.get("type") == "array":
         out["items"] = _items(schema, root, above)
     elif out.get("type") == "object":

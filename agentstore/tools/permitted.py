@@ -158,7 +158,7 @@ def _any(rights: _Rights, wanted: Wanted) -> Iterable[Tool]:
         if refused and len(refused) == len(names):
             rights.withheld[f"entity_{act}"] = refused[0]
     stores = [store for store in found if store is not None]
-    for tool in generic_tools(stores, read_only=wanted.read_only):
+    for tool in generic_tools(stores, read_only=wanted.read_only, strict=wanted.strict):
         act = tool.name.removeprefix("entity_")
         yield replace(tool, handler=partial(_checked, rights.withheld, act, tool.handler))
 

@@ -9,9 +9,11 @@ from agentstore.core import guards
 from agentstore.core.values import JSONObject
 from agentstore.tools.variants import gemini_variant, strict_variant
 
-__all__ = ["DIALECTS", "Tool", "render"]
+__all__ = ["DIALECTS", "Tool", "check_dialect", "describing", "render"]
 
 DIALECTS = ("openai", "openai_chat", "anthropic", "gemini", "mcp")
+#: OpenAI refuses a request with a longer description of a tool; those of arguments may be longer.
+MAX_DESCRIPTION = 1024
 
 
 Handler = Callable[[JSONObject, str | None], JSONObject]
@@ -52,14 +54,22 @@ class Tool:
         return tool
 
 
-def render(tool: Tool, dialect: str, *, strict: bool) -> JSONObject:
-    """Return the tool's definition in a dialect; it is made once.
+def describing(before: str, text: str, after: str) -> str:
+    """Return a tool's description, in which ``text`` is cut at a word where all would be too long."""
+    room = MAX_DESCRIPTION - len(before) - len(after)
+    if len(text) > room:
+        text = text[: room - 3].rsplit(" ", 1)[0] + "..."
+    return f"{before}{text}{after}"
 
-    Raises:
-        ValidationFailed: there is no such dialect.
-    """
-    if dialect not in _RENDERERS:
+
+def check_dialect(dialect: object) -> None:
+    """Raise ``ValidationFailed`` unless there is such a dialect."""
+    if dialect not in DIALECTS:
         guards.refuse("dialect", f"There is no dialect {dialect!r:.100}.", f"Valid: {', '.join(DIALECTS)}.")
+
+
+def render(tool: Tool, dialect: str, *, strict: bool) -> JSONObject:
+    """Return the tool's definition in a dialect; it is made once."""
     shown = tool._rendered.get((dialect, strict))
     if shown is None:
         schema = strict_variant(tool.strict_schema or tool.input_schema) if strict else tool.input_schema

@@ -20,7 +20,7 @@ from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools
 from agentstore.tools.files import file_tools
 from agentstore.tools.generic import generic_tools
-from agentstore.tools.spec import Tool, render
+from agentstore.tools.spec import Tool, check_dialect, render
 from agentstore.tools.strategies import strategy_tools
 
 __all__ = ["Toolset", "toolset"]
@@ -55,6 +55,7 @@ class Toolset:
         Raises:
             ValidationFailed: there is no such dialect.
         """
+        check_dialect(dialect)
         if dialect not in self._rendered:
             self._rendered[dialect] = [render(tool, dialect, strict=self.strict) for tool in self]
         return list(self._rendered[dialect])
@@ -76,7 +77,7 @@ class Toolset:
             NotFound: there is no such tool.
             AgentStoreError: the arguments do not fit, or the store refused.
         """
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
             raise errors.NotFound(
                 f"There is no tool {str(name)[:100]!r}.", hint=suggest(str(name), self._tools)
@@ -90,11 +91,13 @@ class Toolset:
     def instructions(self) -> str:
         """Return a few sentences for the system prompt: what there is, and the rules all tools share."""
         names = ", ".join(self._tools)
+        nulls = " Send null for what you do not give: it changes nothing." if self.strict else ""
         return (
             f"You have durable state through these tools: {names}. They see only the current user's data. "
             "Rows and files have versions: pass the version you read as expected_version when you change "
             "something that others may change too, and on a conflict read it again. A result with `error` "
             "says what to correct: act on its `hint` instead of repeating the call unchanged."
+            f"{nulls}"
         )
 
 
@@ -133,7 +136,7 @@ def toolset(
         strategies = StrategyStore(_need(tenant), actor=actor)
     tools: list[Tool] = []
     if generic:
-        tools += generic_tools(stores, read_only=read_only)
+        tools += generic_tools(stores, read_only=read_only, strict=strict)
     else:
         tools += [tool for store in stores for tool in entity_tools(store, read_only=read_only)]
     if files is not None:

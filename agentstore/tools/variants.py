@@ -26,7 +26,7 @@ _STRUCTURE = ("type", "description", "required", "properties", "items", "anyOf",
 def strict_variant(schema: JSONObject) -> JSONObject:
     """Return the variant for strict modes: every property required, the optional ones widened to null."""
     if "anyOf" in schema:
-        options = flat([strict_variant(option) for option in schema["anyOf"]])
+        options = _apart(flat([strict_variant(_tagged(option)) for option in schema["anyOf"]]))
         return {**only(schema, "description"), "anyOf": options}
     if _is_open(schema):
         return _as_text(schema)
@@ -44,6 +44,57 @@ def strict_variant(schema: JSONObject) -> JSONObject:
     return out
 
 
+def _tagged(option: JSONObject) -> JSONObject:
+    """Return an object among options with its tags required: a null there would not say which it is."""
+    tags = [key for key, value in option.get("properties", {}).items() if len(value.get("enum", ())) == 1]
+    return {**option, "required": [*option.get("required", []), *tags]} if tags else option
+
+
+def _apart(options: list[JSONObject]) -> list[JSONObject]:
+    """Return options of which the objects begin with what tells them apart: OpenAI reads the first key.
+
+    That is a key with another listed value in each, or else another key in each.
+    """
+    objects = [option["properties"] for option in options if option.get("properties")]
+    if len(objects) < 2:
+        return options
+    marks = [key for key in objects[0] if _marks(key, objects)]
+    firsts = marks[:1] * len(objects) if marks else _first_keys(objects)
+    heads = iter(firsts)
+    return [
+        _beginning(option, next(heads)) if firsts and option.get("properties") else option
+        for option in options
+    ]
+
+
+def _marks(key: str, objects: list[JSONObject]) -> bool:
+    """Tell whether ``key`` has listed values in every object, and no value in two of them."""
+    listed = [json.dumps(value) for each in objects for value in each.get(key, {}).get("enum", [None])]
+    return "null" not in listed and len(listed) == len(set(listed))
+
+
+def _first_keys(objects: list[JSONObject]) -> list[str]:
+    """Return a key of each object, all different, early ones; nothing where there are none such."""
+    owner: dict[str, int] = {}
+
+    def give(number: int, seen: set[str]) -> bool:
+        for key in objects[number]:
+            if key not in seen:
+                seen.add(key)
+                if key not in owner or give(owner[key], seen):
+                    owner[key] = number
+                    return True
+        return False
+
+    found = all(give(number, set()) for number in range(len(objects)))
+    return sorted(owner, key=owner.__getitem__) if found else []
+
+
+def _beginning(option: JSONObject, key: str) -> JSONObject:
+    properties = {key: option["properties"][key], **option["properties"]}
+    return {**option, "properties": properties, "required": list(properties)}
+
+
 def gemini_variant(schema: JSONObject) -> JSONObject:
     """Return the variant for Gemini: the subset of OpenAPI's schemas that all its endpoints take."""
     if "anyOf" in schema:
@@ -52,7 +103,11 @@ def gemini_variant(schema: JSONObject) -> JSONObject:
         return _as_text(schema)
     kept = _GEMINI
     if schema.get("type") == "string":
-        kept += ("enum", *(("format",) if schema.get("format") == "date-time" else ()))
+        listed = "" not in schema.get("enum", ())  # an empty text in a list fails the whole request
+        kept += (
+            *(("enum",) if listed else ()),
+            *(("format",) if schema.get("format") == "date-time" else ()),
+        )
     out = {**_described(schema, kept), **only(schema, *kept)}
     if "properties" in schema:
         out["properties"] = {key: gemini_variant(value) for key, value in schema["properties"].items()}
@@ -62,12 +117,17 @@ def gemini_variant(schema: JSONObject) -> JSONObject:
 
 
 def _gemini_options(schema: JSONObject) -> JSONObject:
-    """Return options without null, which is a mark there."""
-    options = flat([gemini_variant(option) for option in schema["anyOf"] if option.get("type") != "null"])
-    mark: JSONObject = {"nullable": True} if len(options) < len(schema["anyOf"]) else {}
-    shown: JSONObject = options[0] if len(options) == 1 else {"anyOf": options}
-    texts = [part["description"] for part in (schema, shown) if "description" in part]
-    return {**shown, **({"description": " ".join(texts)} if texts else {}), **mark}
+    """Return options without null, which is a mark there.
+
+    Beside options some of Gemini's endpoints take nothing: what there is to say stands in the first.
+    """
+    kept = [option for option in schema["anyOf"] if option.get("type") != "null"]
+    first, *others = flat([gemini_variant(option) for option in kept])
+    texts = [part["description"] for part in (schema, first) if "description" in part]
+    first = {**first, **({"description": " ".join(texts)} if texts else {})}
+    if len(kept) < len(schema["anyOf"]):
+        first["nullable"] = True
+    return {"anyOf": [first, *others]} if others else first
 
 
 def _is_open(schema: JSONObject) -> bool:
@@ -89,15 +149,15 @@ def _described(schema: JSONObject, kept: tuple[str, ...]) -> JSONObject:
 def _shown(value: JSONValue) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if value and isinstance(value, str) else json.dumps(value)
 
 
 def _nullable(schema: JSONObject) -> JSONObject:
     """Return ``schema`` or null."""
+    options = schema.get("anyOf", [schema])
+    if any(option.get("type") == "null" for option in options):
+        return schema
     if "anyOf" in schema:
-        options = schema["anyOf"]
-        if any(option.get("type") == "null" for option in options):
-            return schema
         return {**schema, "anyOf": [*options, {"type": "null"}]}
     description = {"description": schema["description"]} if "description" in schema else {}
     bare = {key: value for key, value in schema.items() if key != "description"}

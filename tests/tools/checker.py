@@ -68,10 +68,19 @@ def _walk(part: object, path: str, strict: bool) -> Iterator[tuple[str, str]]:
         yield from _object(part, path, strict)
     elif part.get("type") == "object" and strict:
         yield path, "is an open object"
+    if strict and _alike(part.get("anyOf", [])):
+        yield path, "has objects among its options that begin alike"
     for number, option in enumerate(part.get("anyOf", [])):
         yield from _walk(option, f"{path}|{number}", strict)
     if isinstance(part.get("items"), dict):
         yield from _walk(part["items"], f"{path}[]", strict)
+
+
+def _alike(options: list[dict]) -> bool:
+    """Tell whether objects among options begin with the same key, and no value in it tells them apart."""
+    firsts = [next(iter(option["properties"].items())) for option in options if option.get("properties")]
+    tags = [f"{key}={value.get('enum', '')}" for key, value in firsts]
+    return len(set(tags)) < len(tags)
 
 
 def _object(part: dict, path: str, strict: bool) -> Iterator[tuple[str, str]]:
@@ -94,8 +103,12 @@ def _gemini(part: object, path: str) -> Iterator[str]:
     kind = part.get("type")
     if (kind in TYPES) == ("anyOf" in part) and kind != "null":
         yield f"{path}: has not just one of a type and options"
-    if "enum" in part and not (kind == "string" and all(isinstance(value, str) for value in part["enum"])):
-        yield f"{path}: lists what is no text"
+    if "enum" in part and not (
+        kind == "string" and all(value and isinstance(value, str) for value in part["enum"])
+    ):
+        yield f"{path}: lists what is no text, or empty"
+    if "anyOf" in part and len(part) > 1:  # the answer of Vertex: "it must be the only field set"
+        yield f"{path}: has something beside options"
     if "format" in part and (kind, part["format"]) != ("string", "date-time"):
         yield f"{path}: has the format {part['format']}"
     if kind == "object" and not part.get("properties"):

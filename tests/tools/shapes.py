@@ -45,6 +45,26 @@ class Dog(EntitySchema):
     tricks: dict[str, int] = {}
 
 
+class Circle(EntitySchema):
+    size: int = 1
+    shape: Literal["circle"] = "circle"
+
+
+class Square(EntitySchema):
+    size: int = 1
+    shape: Literal["square"] = "square"
+
+
+class Person(EntitySchema):
+    name: str
+    age: int | None
+
+
+class Firm(EntitySchema):
+    name: str
+    vat: str = ""
+
+
 class OddKeys(EntitySchema):
     size: int = Field(default=1, alias="größe")
     ok: int = 0
@@ -88,6 +108,11 @@ class Shapes(EntitySchema):
     properties: list[str] = []
     nothing: None = None
     same: list[int] | set[int] = []
+    maps: dict[str, int] | dict[str, str] = {}
+    blank: Literal["", "a"] = ""
+    figure: Circle | Square | None = Field(default=None, description="What is drawn.")
+    party: Person | Firm | None = None
+    parties: list[Person | Firm | str] = []
 
 
 class Tree(EntitySchema):
@@ -108,5 +133,6 @@ FULL = {
     "clock": "09:00:00", "long": "PT5M", "ref": "0198c5a5-0000-7000-8000-000000000000",
     "url": "https://example.com/", "odd": {"größe": 3, "ok": 1}, "odds": [{"größe": 3}], "share": 0.5,
     "additionalProperties": 3, "type": "t", "properties": ["p"], "nothing": None,
-    "same": [1],
+    "same": [1], "maps": {"a": 1}, "blank": "a", "figure": {"size": 2, "shape": "square"},
+    "party": {"name": "a", "age": 3}, "parties": [{"name": "a", "vat": "1"}, "b"],
 }  # fmt: skip

@@ -1,9 +1,11 @@
 import json
 
 import pytest
+from django.test.utils import isolate_apps
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from agentstore.core.errors import ValidationFailed
+from agentstore.entities import EntityModel, EntitySchema
 from agentstore.files import FileStore
 from agentstore.strategies import StrategyStore
 from agentstore.tools import toolset
@@ -79,6 +81,40 @@ def test_an_unknown_dialect_is_refused_naming_the_known_ones(everything):
         everything().definitions("klingon")
 
     assert "openai_chat" in caught.value.hint
+
+
+@pytest.mark.parametrize("dialect", ["klingon", None, [], {}], ids=str)
+def test_a_set_without_tools_knows_the_dialects_too(dialect):
+    with pytest.raises(ValidationFailed, match="There is no dialect"):
+        toolset(entities=[]).definitions(dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+def test_a_long_declaration_makes_no_description_that_openai_refuses(tenant, dialect, generic):
+    """OpenAI takes 1,024 characters in a tool's description, and any number in those of arguments."""
+    text = "Orders as they were taken down, {by hand}. " * 50
+    globs = [f"notes/{number}/*" for number in range(300)]
+    with isolate_apps("tests.testapp"):
+
+        class Long(EntityModel):
+            class Schema(EntitySchema):
+                text: str = ""
+
+            class Entity:
+                name = "a" * 40
+                description = text
+
+            class Meta:
+                app_label = "testapp"
+
+        tools = toolset(tenant, entities=[Long], agent="bia", writable=globs, generic=generic)
+        definitions = tools.definitions(dialect)
+
+    told = [definition.get("function", definition)["description"] for definition in definitions]
+    assert max(map(len, told)) <= 1024
+    assert all(text.endswith(".") for text in told)
+    assert text.strip() in json.dumps(definitions)
 
 
 def test_the_tenant_appears_in_no_definition(tenant, everything):

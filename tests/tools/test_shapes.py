@@ -133,8 +133,23 @@ def test_what_a_variant_can_not_say_stands_in_its_descriptions(make):
     }  # fmt: skip
     assert strict["day"]["anyOf"][0] == {"type": "string", "format": "date"}
     assert gemini["level"] == {"type": "integer", "description": "How loud. (enum 1, 2)"}
+    assert gemini["blank"] == {"type": "string", "description": '(enum "", a)'}
+    assert gemini["figure"]["anyOf"][0]["description"] == "What is drawn."
+    assert [option.get("nullable") for option in gemini["figure"]["anyOf"]] == [True, None]
+    assert "nullable" not in gemini["maps"] and "nullable" not in gemini["same"]
     assert gemini["day"] == {"type": "string", "description": "(format date)", "nullable": True}
     assert gemini["counts"] == {"type": "string", "description": "An object. As JSON text."}
+
+
+def test_in_the_strict_variant_objects_begin_with_what_tells_them_apart(make):
+    strict = parts(make(strict=True).definitions("openai")[2])[1]["properties"]["data"]["properties"]
+
+    circle, square, nothing = strict["figure"]["anyOf"]
+    assert [list(part["properties"]) for part in (circle, square)] == [["shape", "size"]] * 2
+    assert circle["properties"]["shape"] == {"type": "string", "enum": ["circle"]}
+    assert nothing == {"type": "null"}
+    person, firm, _ = strict["party"]["anyOf"]
+    assert (next(iter(person["properties"])), next(iter(firm["properties"]))) == ("age", "name")
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -200,6 +215,36 @@ def test_in_the_strict_variant_nulls_are_left_out_at_every_depth(checked):
     given = dict.fromkeys(FULL) | {"text": "a", "nodes": [{"size": 2, "parent": None}]}
 
     assert checked(given, strict=True) == {"text": "a", "nodes": [{"size": 2}]}
+    assert checked(json.dumps(given), strict=True) == {"text": "a", "nodes": [{"size": 2}]}
+    assert checked({"nodes": json.dumps(given["nodes"])}, strict=True) == {"nodes": [{"size": 2}]}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"party": {"name": "a", "age": None}},
+        {"counts": {"a": None}},
+        {"anything": {"a": None}},
+        {"things": [None]},
+    ],
+    ids=lambda data: next(iter(data)),
+)
+def test_in_the_strict_variant_a_null_that_can_only_be_a_value_is_one(checked, data):
+    assert checked(data, strict=True) == data
+    assert checked(json.dumps(data), strict=True) == data
+
+
+def test_json_text_is_parsed_in_the_values_of_a_mapping_too(checked):
+    assert checked({"by_name": {"a": '{"size": 2}'}}) == {"by_name": {"a": {"size": 2}}}
+
+
+@pytest.mark.parametrize("key", ["table", "things", "nodes", "counts"])
+@pytest.mark.parametrize("depth", [65, 300, 100_000])
+def test_json_text_that_is_nested_too_deeply_is_told_with_its_path(checked, key, depth):
+    with pytest.raises(ValidationFailed) as caught:
+        checked({key: "[" * depth + "]" * depth})
+
+    assert next(iter(caught.value.errors)) == f"data.{key}"
 
 
 @pytest.mark.parametrize("number", [3, 3.0])
@@ -207,6 +252,34 @@ def test_a_whole_number_is_an_integer(make, number):
     arguments = check_arguments(tool_named(make(), "shapes_query"), {"limit": number}, strict=False)
 
     assert arguments == {"limit": 3} and type(arguments["limit"]) is int
+
+
+@pytest.mark.parametrize(
+    "key", ["level", "nodes", "counts", "by_name", "table", "many", "additionalProperties"]
+)
+def test_a_whole_number_is_an_integer_at_every_depth(checked, key):
+    """Some vendors send every number as a float."""
+    floats = json.loads(json.dumps(FULL[key]), parse_int=float)
+
+    assert floats == FULL[key] and "." in json.dumps(floats)
+    assert json.dumps(checked({key: floats})[key]) == json.dumps(FULL[key])
+
+
+@pytest.mark.parametrize("key", ["share", "anything", "things", "above"])
+def test_where_a_fraction_is_allowed_a_float_stays_one(checked, key):
+    value = [1.0] if key == "things" else 1.0
+
+    assert json.dumps(checked({key: value})[key]) == json.dumps(value)
+
+
+def test_what_is_no_whole_number_is_left_to_the_schema(checked):
+    assert checked({"level": 1.5, "counts": {"a": 1e300}}) == {"level": 1.5, "counts": {"a": int(1e300)}}
+
+
+def test_a_whole_number_inside_is_an_integer_where_only_those_fit(checked):
+    found = checked({"node": {"size": 2.0}, "many": [1.0, 2.5], "share": 1.0, "anything": 1.0})
+
+    assert json.dumps(found) == '{"node": {"size": 2}, "many": [1, 2.5], "share": 1.0, "anything": 1.0}'
 
 
 @pytest.mark.parametrize(

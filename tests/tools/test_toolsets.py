@@ -1,5 +1,6 @@
 import asyncio
 import json
+from types import MappingProxyType
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -103,6 +104,28 @@ def test_blank_arguments_are_none(tasks, arguments):
     assert tasks.call("tasks_get", arguments)["error"]["errors"] == {"id": ["The argument is missing."]}
 
 
+@pytest.mark.parametrize("name", [None, 5, [], {}, ["tasks_get"], object()], ids=type)
+def test_a_name_that_is_no_text_is_the_name_of_no_tool(tasks, name):
+    assert tasks.call(name, {})["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [(None, "null"), (5, "integer"), ([], "array"), (set(), "array"), (b"{}", "string"), ("null", "string")],
+    ids=str,
+)
+def test_arguments_that_are_no_object_say_what_they_are(tasks, arguments, found):
+    detail = tasks.call("tasks_query", arguments)["error"]["detail"]
+
+    assert detail == f"arguments: Expected an object, found {found}."
+
+
+def test_any_mapping_is_an_object(tasks):
+    made = tasks.call("tasks_create", MappingProxyType({"data": MappingProxyType({"text": "x"})}))
+
+    assert made["row"]["data"]["text"] == "x"
+
+
 def test_the_same_call_id_creates_once(tasks):
     first = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
 
@@ -143,6 +166,29 @@ def test_in_the_strict_variant_a_model_sending_only_nulls_changes_nothing(tenant
     result = tools.call("tasks_update", {"id": row["id"], "set": dict.fromkeys(Task.Schema.model_fields)})
 
     assert result["changed"] is False and result["row"]["version"] == 1
+
+
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+@pytest.mark.parametrize("dump", [dict, json.dumps], ids=["object", "text"])
+def test_in_the_strict_variant_nulls_in_json_text_wipe_nothing(tenant, dump, generic):
+    row = Task.store(tenant).create({"text": "x", "score": 1.5, "address": {"street": "Quay 1"}})
+    tools = toolset(tenant, entities=[Task], strict=True, generic=generic)
+    name, given = ("entity_update", {"entity": "tasks"}) if generic else ("tasks_update", {})
+    nulls = dict.fromkeys(Task.Schema.model_fields) | {"address": {"street": "Quay 2", "city": None}}
+
+    result = tools.call(name, {**given, "id": str(row.id), "set": dump(nulls)})
+
+    assert result["row"]["data"] == {**row.raw, "address": {"street": "Quay 2", "city": ""}}
+
+
+def test_in_the_strict_variant_a_model_is_told_what_null_does(tenant):
+    tools = toolset(tenant, entities=[Task], strict=True)
+
+    patch = tools.definitions("openai")[3]["parameters"]["properties"]["set"]
+
+    assert "Null leaves a field as it is" in patch["description"]
+    assert "Send null for what you do not give" in tools.instructions()
+    assert "null" not in toolset(tenant, entities=[Task]).instructions()
 
 
 def test_outside_the_strict_variant_null_is_a_value(tasks):
