@@ -391,6 +391,15 @@ def test_a_number_without_a_fraction_is_whole_however_it_is_written(text, value)
     assert type(answered) is type(value)
 
 
+@pytest.mark.parametrize("text", ["1e23", "1e300", "-1.7976931348623157e308"])
+def test_a_float_beyond_the_whole_numbers_stays_the_float_that_it_is(text):
+    """10**23 is another number than the float that is nearest to it."""
+    answered = body_of(post(text))
+
+    assert answered == float(text)
+    assert type(answered) is float
+
+
 def test_an_empty_body_is_an_empty_object():
     assert body_of(post(b"")) == {}
 
