@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from typing import Any, get_origin
 
@@ -126,7 +127,12 @@ def _lossy(schema: type[BaseModel]) -> Iterator[str]:
     """Yield the fields that are not stored, or stored as what they can't be read from."""
     taken = set(schema_json(schema, mode="validation").get("properties", {}))
     for field in fields_of(schema).values():
-        if field.info.exclude or _secret(field.info.annotation) or field.key not in taken:
+        if (
+            field.info.exclude
+            or field.info.exclude_if
+            or _secret(field.info.annotation)
+            or field.key not in taken
+        ):
             yield field.key
 
 
@@ -214,6 +220,22 @@ def _check_indexes(
 
 def _check_limit(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
     limit = model.entity.max_rows_per_tenant
-    if not callable(limit) and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        hint = "Give an int >= 0 or a callable that takes the tenant."
+    if callable(limit):
+        fits = _takes_tenant(limit)
+    else:
+        fits = isinstance(limit, int) and not isinstance(limit, bool) and limit >= 0
+    if not fits:
+        hint = "Give an int >= 0 or a callable, not async, that takes the tenant alone."
         yield _error(model, 113, f"max_rows_per_tenant is {limit!r}.", hint)
+
+
+def _takes_tenant(limit: Callable[..., Any]) -> bool:
+    if inspect.iscoroutinefunction(limit) or inspect.iscoroutinefunction(type(limit).__call__):
+        return False
+    try:
+        inspect.signature(limit).bind("tenant")
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions do not tell
+        return True
+    return True

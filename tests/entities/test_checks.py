@@ -164,6 +164,7 @@ class HidesInside(EntitySchema):
     "given",
     [
         schema(f=(str, Field(exclude=True))),
+        schema(f=(str, Field(default="", exclude_if=lambda value: not value))),
         schema(f=SecretStr),
         schema(f=SecretStr | None),
         schema(f=list[SecretStr]),
@@ -175,6 +176,7 @@ class HidesInside(EntitySchema):
     ],
     ids=[
         "exclude",
+        "exclude-if",
         "secret",
         "secret-or-none",
         "secrets",
@@ -290,7 +292,46 @@ def test_agentstore_E113(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == ["agentstore.E113"]
 
 
-@pytest.mark.parametrize("limit", [0, 1, 10**12, lambda tenant: 5])
+async def ask_later(tenant):
+    """A limit that could only be awaited."""
+
+
+class Plan:
+    def __init__(self, places):
+        self.places = places
+
+    def __call__(self, tenant):
+        return self.places
+
+    async def later(self, tenant):
+        """A limit that could only be awaited."""
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [ask_later, Plan(5).later, lambda: 5, lambda self, tenant: 5, lambda *, tenant: 5],
+    ids=["async", "async-method", "no-operand", "with-self", "by-keyword"],
+)
+def test_agentstore_E113_of_a_callable_that_can_not_be_asked(declare, limit):
+    """It is told at once, not by every create."""
+    assert declare(entity={"max_rows_per_tenant": limit}) == ["agentstore.E113"]
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        0,
+        1,
+        10**12,
+        lambda tenant: 5,
+        lambda tenant, *, plan="free": 5,
+        lambda *names: 5,
+        len,
+        Plan(5),
+        int,
+    ],
+    ids=["0", "1", "many", "function", "more-options", "any-operands", "built-in", "object", "no-signature"],
+)
 def test_limits_that_are_allowed(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == []
 
