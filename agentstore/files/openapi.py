@@ -61,6 +61,7 @@ _READ = _operation(
             "content": {
                 **json_content({"anyOf": [ref("AgentstoreFileText"), ref("AgentstoreFileVersionText")]}),
                 "text/markdown": {"schema": TEXT},
+                "text/plain": {"schema": TEXT},
             },
         },
         304: {"description": "It is still at the version that you have.", "headers": _ETAG},

@@ -247,10 +247,7 @@ class ReadingFiles:
     def _need_content(self, row: Stored, version: int | None) -> str:
         content = self.read(row.name, version)
         if content is None:
-            raise errors.NotFound(
-                f"There is no version {version} of {row.name}.",
-                hint="It may have been trimmed: list its versions.",
-            )
+            raise self.no_version(row.name, version or row.version)
         return content
 
     def need_content(self, name: str, version: int) -> str:
@@ -262,6 +259,12 @@ class ReadingFiles:
         """
         name, version = check_name(name), check_version(version)
         return self._need_content(self._need(name), version)
+
+    def no_version(self, name: str, version: int) -> errors.NotFound:
+        """Return the error that says there is no such version of a file."""
+        return errors.NotFound(
+            f"There is no version {version} of {name}.", hint="It may have been trimmed: list its versions."
+        )
 
     def not_found(self, name: str) -> errors.NotFound:
         """Return the error that says there is no such file; another tenant's gets the same words."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing_extensions import Unpack
 
 from agentstore.conf import settings
-from agentstore.core import errors, guards
+from agentstore.core import guards
 from agentstore.core.context import Who, resolve
 from agentstore.core.values import now
 from agentstore.files.aio import AsyncFiles
@@ -92,4 +92,4 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             hint = "Save a version without the secret first, then blank out the older ones."
             guards.refuse("version", f"Version {version} is the current one.", hint)
         if not self._files.redact(row.id, version, at=now(), by=acting.actor, reason=acting.reason):
-            raise errors.NotFound(f"There is no version {version} of {row.name}.")
+            raise self.no_version(row.name, version)

@@ -3,7 +3,9 @@ from urllib.parse import quote, unquote
 import pytest
 from django.contrib.auth.models import Permission
 
+from agentstore.core.values import clock_at
 from agentstore.files import FileStore
+from tests.files.conftest import START
 
 pytestmark = pytest.mark.django_db
 
@@ -285,3 +287,81 @@ def test_an_actor_and_a_source_are_recorded(api_client, own, user):
 
     info = own.info("a.md")
     assert info.actor == f"user:{user.username}" and info.source == "api"
+
+
+@pytest.mark.parametrize("type", ["Application/JSON", "APPLICATION/JSON; charset=utf-8", "application/json"])
+def test_a_media_type_means_the_same_in_capitals(api_client, own, type):
+    assert put(api_client, "SOUL.md", b'{"content": "one"}', type=type).status_code == 201
+    assert put(api_client, "TOOLS.md", b"two", type="TEXT/Plain").status_code == 201
+
+    assert (own.read("SOUL.md"), own.read("TOOLS.md")) == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("accept", "type"),
+    [
+        ("text/plain", "text/plain; charset=utf-8"),
+        ("text/plain, application/json;q=0.5", "text/plain; charset=utf-8"),
+        ("text/*", "text/markdown; charset=utf-8"),
+        ("application/json, text/plain", "application/json"),
+        ("text/html", "application/json"),
+    ],
+)
+def test_a_text_comes_as_the_type_that_was_asked_for(api_client, own, accept, type):
+    own.write("SOUL.md", "one")
+
+    assert api_client.get(f"{BASE}files/SOUL.md", headers={"accept": accept})["Content-Type"] == type
+
+
+@pytest.mark.parametrize(("version", "tag", "status"), [(9, '"9"', 404), (9, "*", 404), (1, '"1"', 400)])
+def test_what_can_not_be_read_is_not_unchanged_either(api_client, own, version, tag, status):
+    own.write("SOUL.md", "one")
+    own.write("SOUL.md", "two")
+    own.redact("SOUL.md", 1, "a key")
+
+    response = api_client.get(f"{BASE}files/SOUL.md?version={version}", headers={"if-none-match": tag})
+
+    assert response.status_code == status
+
+
+def test_an_older_version_that_the_reader_has_is_304(api_client, own):
+    own.write("SOUL.md", "one")
+    own.write("SOUL.md", "two")
+
+    response = api_client.get(f"{BASE}files/SOUL.md?version=1", headers={"if-none-match": '"1"'})
+
+    assert (response.status_code, response["ETag"], response.content) == (304, '"1"', b"")
+    assert "Accept" in response["Vary"]
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "nowhere"])
+@pytest.mark.parametrize(
+    ("act", "body"), [("delete", None), ("restore", {"version": 1}), ("rename", {"to": "b.md"})]
+)
+def test_what_wants_no_file_to_be_there_does_nothing_to_one(api_client, own, act, body, there):
+    if there:
+        own.write("SOUL.md", "one")
+        own.write("SOUL.md", "two")
+    send, kind = (api_client.delete, "files") if act == "delete" else (api_client.post, act)
+
+    response = send(f"{BASE}{kind}/SOUL.md", body, format="json", headers={"if-none-match": "*"})
+
+    assert response.status_code == (412 if there else 404)
+    assert own.read("SOUL.md") == ("two" if there else None)
+
+
+def test_only_the_write_that_makes_a_file_is_201(api_client, own):
+    with clock_at(START):
+        statuses = [put(api_client, "SOUL.md", text).status_code for text in (b"one", b"two", b"two")]
+
+    assert statuses == [201, 200, 200]
+
+
+def test_a_version_that_is_trimmed_while_it_is_read_is_not_found(api_client, own, monkeypatch):
+    own.write("SOUL.md", "one")
+    own.write("SOUL.md", "two")
+    monkeypatch.setattr(FileStore, "versions", lambda self, name: [])
+
+    response = api_client.get(f"{BASE}files/SOUL.md?version=1")
+
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
