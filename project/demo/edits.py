@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
+from project.demo.timeline import ago
 
 __all__ = [
     "Edit",
@@ -44,7 +45,7 @@ class Edit:
 
     def at(self, now: datetime) -> datetime:
         """Return when it happened."""
-        moment = now - timedelta(days=self.days, hours=self.hours)
+        moment = ago(now - timedelta(days=self.days), hours=self.hours)
         if not self.clock:
             return moment
         hour, minute = map(int, self.clock.split(":"))
@@ -138,8 +139,8 @@ def tell_files(tenant: str, pasts: Iterable[Past], *, now: datetime) -> int:
 def _in_order(pasts: Iterable[Past], now: datetime) -> Iterator[tuple[datetime, Past, Edit]]:
     """Yield when each edit happens: never in the future, and after the one before it."""
     for past in pasts:
-        last = datetime.min.replace(tzinfo=now.tzinfo)
+        last = datetime.min.replace(tzinfo=UTC)
         for left, edit in zip(range(len(past.edits), 0, -1), past.edits, strict=True):
-            at = min(edit.at(now), now - timedelta(seconds=20 * left))
+            at = min(moment.astimezone(UTC) for moment in (edit.at(now), ago(now, seconds=20 * left)))
             last = max(at, last + timedelta(seconds=7))
             yield last, past, edit

@@ -8,7 +8,7 @@ from typing import Any
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.codec import Codec
 from project.companies import TANNHOLLOW
-from project.demo.timeline import Life
+from project.demo.timeline import Life, ago
 from project.desk.models import Order, Reminder
 
 __all__ = ["CUSTOMER", "EARLIER_TEXT", "showpieces"]
@@ -66,11 +66,11 @@ def piano_order(now: datetime) -> Life:
     life.add(deleted, "delete", "user:maren", reason="duplicate of TF-20388")
     life.add(deleted, "undelete", "user:maren", reason="deleted the wrong order")
     tags = {"tags": ["piano", "two-person-lift"]}
-    life.add(now - timedelta(hours=4), "update", "user:tobi", data=tags)
+    life.add(ago(now, hours=4), "update", "user:tobi", data=tags)
     late = due.replace(hour=16, minute=30).isoformat()
     moved = {"status": "on hold", "deliver_by": late, "note": f"{_LIFT} {_MORE}"}
     return life.add(
-        now - timedelta(minutes=18),
+        ago(now, minutes=18),
         "update",
         "agent:bia",
         reason="customer moved the slot by phone",

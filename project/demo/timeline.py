@@ -15,7 +15,12 @@ from agentstore import acting
 from agentstore.core.values import JSONValue, clock_at
 from agentstore.entities.store import EntityStore
 
-__all__ = ["Life", "Step", "tell"]
+__all__ = ["Life", "Step", "ago", "tell"]
+
+
+def ago(now: datetime, **span: float) -> datetime:
+    """Return the moment that was so long (a timedelta) before ``now``, also where clocks changed since."""
+    return (now.astimezone(UTC) - timedelta(**span)).astimezone(now.tzinfo)
 
 
 @dataclass(frozen=True, kw_only=True)

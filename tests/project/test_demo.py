@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ from project.companies import COMPANIES, KESTERLY, TANNHOLLOW
 from project.demo import accounts, database
 from project.demo.content import CONTENT
 from project.demo.lives import Author
-from project.demo.showpieces import CUSTOMER, EARLIER_TEXT
+from project.demo.showpieces import CUSTOMER, EARLIER_TEXT, showpieces
 from project.desk.models import Contact, Note, Order, Reminder
 
 DESK = (Reminder, Contact, Order, Note)
@@ -156,6 +156,14 @@ def test_nothing_begins_later_than_now_at_any_hour(hour):
     lives = list(Author(KESTERLY, now).lives())
 
     assert all(life.steps[0].at <= now for life in lives)
+
+
+@pytest.mark.parametrize("month", [3, 10])
+def test_nothing_of_the_tour_lies_in_the_future_in_a_night_of_a_clock_change(month):
+    """Eighteen minutes before five past three it was not thirteen to three, if that is no time of the day."""
+    now = timezone.localtime(datetime(2027, month, {3: 28, 10: 31}[month], 1, 5, tzinfo=UTC))
+
+    assert all(step.at <= now for life in showpieces(TANNHOLLOW, now) for step in life.steps)
 
 
 def test_the_order_of_the_tour_has_a_long_history(filled):

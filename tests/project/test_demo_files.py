@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -86,3 +86,14 @@ def test_it_can_be_filled_at_any_hour(db, tenant, hour):
 
     store = FileStore(tenant, AGENTS[tenant])
     assert all(info.at <= now for info in store.list())
+
+
+@pytest.mark.parametrize("tenant", AGENTS)
+def test_it_can_be_filled_in_the_night_in_which_clocks_go_forward(db, tenant):
+    """Seconds before three o'clock it was not past two: there is no such time on that day."""
+    now = timezone.localtime(datetime(2027, 3, 28, 1, 0, 5, tzinfo=UTC))
+
+    tell_files(tenant, FILES[tenant](), now=now)
+
+    store = FileStore(tenant, AGENTS[tenant])
+    assert all(change.at <= now for change in store.changes(now - timedelta(days=400)))
