@@ -26,6 +26,7 @@ __all__ = ["MemoryCommands", "MemoryFailed"]
 TOP = "/memories"
 #: How deep a folder is shown.
 DEPTH = 2
+MAX_LINES = 999_999
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
 
@@ -36,11 +37,15 @@ class MemoryFailed(errors.AgentStoreError):
 
 
 class MemoryCommands:
-    """Carries out memory commands on the files of one agent below ``root``."""
+    """Carries out memory commands on the files of one agent below ``root``, or on all with "".
+
+    Raises:
+        ValidationFailed: the root can't be the beginning of a file's name.
+    """
 
     def __init__(self, store: FileStore, *, root: str = "memories/") -> None:
         self.store = store.with_source("tool")
-        self.root = root if root.endswith("/") or not root else f"{root}/"
+        self.root = "" if root == "" else f"{check_name(_folder(root))}/"
 
     def run(self, command: Mapping[str, JSONValue]) -> str:
         """Carry out a command and return the text for the model.
@@ -78,8 +83,8 @@ class MemoryCommands:
 
     def _create(self, command: Mapping[str, JSONValue]) -> str:
         path, text = self._path(command), _text(command, "file_text")
-        name = self._file_name(path)
-        if self._below(name):
+        name = self._name(path)
+        if not name or self._below(name):
             raise MemoryFailed(f"File {path} already exists")
         self._check_folders(name)
         try:
@@ -142,7 +147,7 @@ class MemoryCommands:
 
     def _rename(self, command: Mapping[str, JSONValue]) -> str:
         old_path, new_path = self._path(command, "old_path"), self._path(command, "new_path")
-        old, new = self._name(old_path), self._file_name(new_path)
+        old, new = self._name(old_path), self._name(new_path)
         if not old:
             raise MemoryFailed(f"Cannot rename the {TOP} directory itself")
         info = self.store.info(old)
@@ -150,7 +155,7 @@ class MemoryCommands:
             moves = {info.name: new}
         else:
             moves = {below.name: f"{new}{below.name[len(old) :]}" for below in self._below(old)}
-        if self._is_taken(new, info):
+        if not new or self._is_taken(new, info):
             raise MemoryFailed(f"The destination {new_path} already exists")
         if not moves:
             raise MemoryFailed(f"The path {old_path} does not exist")
@@ -186,12 +191,6 @@ class MemoryCommands:
     def _name(self, path: str) -> str:
         """Return the name of a path's file, or "" for the root."""
         return self._checked(path)
-
-    def _file_name(self, path: str) -> str:
-        name = self._checked(path)
-        if not name:
-            raise MemoryFailed(f"The path {path} is not a file.")
-        return name
 
     def _below(self, name: str) -> list[FileInfo]:
         return self.store.list(f"{name}/" if name else self.root)
@@ -241,6 +240,8 @@ class MemoryCommands:
 
     def _numbered(self, path: str, content: str, view_range: Any) -> str:
         lines, first, last = content.split("\n"), 1, None
+        if len(lines) > MAX_LINES:
+            raise MemoryFailed(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
         if isinstance(view_range, list) and len(view_range) == 2 and all(type(n) is int for n in view_range):
             first = max(1, view_range[0])
             last = None if view_range[1] == -1 else max(view_range[1], 0)
@@ -261,11 +262,18 @@ class MemoryCommands:
                 sizes[entry] = sizes.get(entry, 0) + info.size
         total = sum(info.size for info in below)
         shown = [f"{format_size(total)}\t{path}"]
-        shown += [f"{format_size(size)}\t{path.rstrip('/')}/{entry}" for entry, size in sorted(sizes.items())]
+        shown += [
+            f"{format_size(sizes[entry])}\t{path.rstrip('/')}/{entry}"
+            for entry in sorted(sizes, key=lambda entry: entry.rstrip("/").split("/"))
+        ]
         head = (
             f"Here're the files and directories up to {DEPTH} levels deep in {path}, excluding hidden items:"
         )
         return "\n".join([head, *shown])
+
+
+def _folder(root: str) -> str:
+    return root.removesuffix("/") if isinstance(root, str) else root
 
 
 def _text(command: Mapping[str, JSONValue], key: str, *, default: str | None = None) -> str:

@@ -67,7 +67,7 @@ def memory_tool(tenant: str, agent: str, *, root: str = "memories/", actor: str 
     """Return the memory tool of one agent; pass it to the SDK's tool runner.
 
     Raises:
-        ValidationFailed: the tenant, agent or actor is not allowed.
+        ValidationFailed: the tenant, agent, root or actor is not allowed.
     """
     return MemoryTool(MemoryCommands(FileStore(tenant, agent, actor=actor), root=root))
 
@@ -78,6 +78,6 @@ def amemory_tool(
     """Return what ``memory_tool`` returns, for async code.
 
     Raises:
-        ValidationFailed: the tenant, agent or actor is not allowed.
+        ValidationFailed: the tenant, agent, root or actor is not allowed.
     """
     return AsyncMemoryTool(MemoryCommands(FileStore(tenant, agent, actor=actor), root=root))

@@ -27,6 +27,7 @@ from agentstore.tools.jsonschema import object_schema
 from agentstore.tools.spec import Tool
 from agentstore.tools.toolsets import Toolset
 from tests.isolated import ROOT
+from tests.parallel import sessions
 
 __all__ = [
     "JSON", "LIST", "MODES", "URL", "Held", "error_of", "headers", "other_sessions", "over_http", "post",
@@ -143,29 +144,20 @@ class Held(Toolset):
 
 
 def other_sessions() -> Callable[..., Awaitable[int]]:
-    """Return what counts the database's sessions beside those of the thread that calls this now.
+    """Return what counts the database's sessions beside those that are there now.
 
     A closed session takes a moment to leave the server's list: the count waits for ``most`` of them.
     """
-    connection.ensure_connection()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        own = cursor.fetchone()[0]
+    before = sessions()
 
     def count() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                " AND backend_type = 'client backend' AND pid NOT IN (pg_backend_pid(), %s)",
-                [own],
-            )
-            found: int = cursor.fetchone()[0]
+        found = len(sessions() - before) - 1  # its own
         connection.close()
         return found
 
     async def settled(*, most: int = 0) -> int:
         with ThreadPoolExecutor(1) as thread:
-            for _ in range(100):
+            for _ in range(600):
                 found = await asyncio.get_running_loop().run_in_executor(thread, count)
                 if found <= most:
                     break

@@ -6,6 +6,7 @@ from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from anthropic.types.beta import BetaMemoryTool20250818ViewCommand
 from asgiref.sync import async_to_sync
 
+from agentstore.core.errors import ValidationFailed
 from agentstore.files import FileStore
 from agentstore.tools import amemory_tool, memory_tool
 
@@ -61,6 +62,9 @@ CREATE = {"command": "create", "path": A, "file_text": "one\ntwo\ntwo\nfour\nfiv
         [CREATE, {"command": "rename", "old_path": A, "new_path": A}],
         [{"command": "rename", "old_path": A, "new_path": "/memories/b.txt"}],
         [{"command": "rename", "old_path": "/memories", "new_path": "/memories/b.txt"}],
+        [{"command": "create", "path": "/memories", "file_text": "x"}],
+        [CREATE, {"command": "rename", "old_path": A, "new_path": "/memories"}],
+        [{"command": "rename", "old_path": "/memories", "new_path": "/memories"}],
         [{"command": "view", "path": "/etc/passwd"}],
         [{"command": "view", "path": "/memories/../etc"}],
     ],
@@ -90,6 +94,34 @@ def test_a_folder_is_shown_two_levels_deep_without_hidden_names(memory):
         "/memories/d/e/",
     ]
     assert shown[2].startswith("1.5K\t") and shown[1] == "9K\t/memories"
+
+
+def test_a_folder_is_shown_in_the_order_of_the_sdks_own_tool(memory, tmp_path):
+    reference = BetaLocalFilesystemMemoryTool(str(tmp_path))
+    for name in ("a.txt", "a/x.txt", "a-b", "a b/y.txt", "B.txt", "ab"):
+        for tool in (memory, reference):
+            tool.call({"command": "create", "path": f"/memories/{name}", "file_text": ""})
+
+    ours, theirs = (tool.call({"command": "view", "path": "/memories"}) for tool in (memory, reference))
+
+    assert [line.split("\t")[-1] for line in ours.split("\n")] == [
+        line.split("\t")[-1] for line in theirs.split("\n")
+    ]
+
+
+@pytest.mark.parametrize("root", ["/memories/", "../", "a//", "/", "a\0", None, 5], ids=str)
+def test_a_root_that_can_begin_no_name_is_refused_at_once(tenant, root):
+    with pytest.raises(ValidationFailed):
+        memory_tool(tenant, "bia", root=root)
+
+
+def test_a_file_of_too_many_lines_is_told_as_the_sdks_own_tool_does(memory, files, settings):
+    settings.AGENTSTORE = {"FILE_MAX_BYTES": 2_000_000}
+    files.write("memories/a.txt", "\n" * 999_999)
+
+    told = outcome(memory, command="view", path=A)
+
+    assert told == f"error: File {A} exceeds maximum line limit of 999,999 lines."
 
 
 def test_an_empty_memory_is_an_empty_folder(memory):
