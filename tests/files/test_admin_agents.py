@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -143,7 +144,7 @@ def test_the_agent_page_shows_usage_with_both_limits_and_the_versions_kept(admin
 def test_changes_are_told_with_who_source_reason_lines_and_links(admin_client, lived):
     page = get(admin_client, agent_url(since="24h"))
 
-    told = {row.split(" 2026, ")[1][6:].split()[0]: row for row in rows_of(page, 1)}
+    told = {re.split(r" \d{4}, \d\d:\d\d ", row)[1].split()[0]: row for row in rows_of(page, 1)}
     assert "2 → 3 agent:bia tool just now +1 −0 See the change" in told["SOUL.md"]
     assert "new, 1 agent:bia tool none given +2 −0 See the change" in told["new.md"]
     assert "1, deleted user:maren tool moved +0 −2 Undelete…" in told["gone.md"]
@@ -457,7 +458,7 @@ def test_a_file_that_never_was_is_refused_and_nothing_written(admin_client, move
 def test_a_file_that_is_the_same_as_then_makes_no_version(admin_client, moved):
     posted = back_form(admin_client, "SOUL.md", "same.md")
 
-    response = go_back(admin_client, {**posted, "seen": [*posted["seen"], "same:1:1:same.md"]})
+    response = go_back(admin_client, {**posted, "seen": [posted["seen"], "same:1:1:same.md"]})
 
     assert messages_of(response) == ["Put 1 file of bia back to 29 Nov 2026, 12:30."]
     assert moved.info("same.md").version == 1

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, DELETION
 from django.db import transaction
@@ -28,6 +29,12 @@ from agentstore.files.values import Planned
 __all__ = ["GoingBackAdmin"]
 
 _TICKABLE = ("restore", "undelete", "born")
+#: What is ticked on arrival: going back never deletes by surprise.
+_USUAL = ("restore", "undelete")
+#: Parts what the page saw of each file in one input: no name holds it.
+APART = "\\"
+#: How many inputs the form has besides the ticks, and some to spare.
+OTHERS = 10
 #: What the user must be allowed to do for each step.
 _NEEDS = {
     "restore": ("change", "restore"),
@@ -50,12 +57,8 @@ class Step:
     may: bool
     diff: Shown | None
     anchor: str
+    tickable: bool
     downloads: Sequence[tuple[str, str]] = ()
-
-    @property
-    def tickable(self) -> bool:
-        """Whether the file can be put back."""
-        return self.planned.action in _TICKABLE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +91,8 @@ class GoingBackAdmin(RemovingAdmin):
         return self._put_back(request, tenant, agent, moment)
 
     def _put_back(self, request: HttpRequest, tenant: str, agent: str, moment: datetime) -> HttpResponse:
-        names, seen = request.POST.getlist("file"), set(request.POST.getlist("seen"))
+        names = request.POST.getlist("file")
+        seen = {each for text in request.POST.getlist("seen") for each in text.split(APART)}
         self.require_all(request, tenant, "change", "restore")
         if not names:
             return self._ask_back(request, tenant, agent, moment, error=_("Tick at least one file."))
@@ -137,8 +141,13 @@ class GoingBackAdmin(RemovingAdmin):
     ) -> HttpResponse:
         steps = self._steps(request, tenant, agent, moment)
         local = timezone.localtime(moment)
+        tickable = [step for step in steps if step.tickable]
         context = {
             "steps": steps,
+            "seen": APART.join(step.seen for step in tickable),
+            # No name means the usual ones: an address that held hundreds would be too long for servers.
+            "named": [step.planned.name for step in tickable if step.ticked and "file" in request.GET],
+            "untickable": sum(not step.tickable and step.planned.action in _TICKABLE for step in steps),
             "diffs": [step for step in steps if step.diff is not None],
             "agent": agent,
             "tenant": tenant,
@@ -163,6 +172,7 @@ class GoingBackAdmin(RemovingAdmin):
         given = request.POST if request.method == "POST" else request.GET
         ticked = set(given.getlist("file"))
         every = not ticked and request.method != "POST"
+        offered = _offered(plan, ticked)
         pairs = self._pairs(request, tenant, agent, plan)
         comparing = Comparing()
         steps = []
@@ -175,10 +185,11 @@ class GoingBackAdmin(RemovingAdmin):
                     why=_why(step),
                     version=_version(step),
                     seen=_seen(step),
-                    ticked=step.name in ticked or (every and step.action in ("restore", "undelete")),
+                    ticked=step.name in ticked or (every and step.action in _USUAL),
                     may=all(self.allows(request, action, tenant) for action in _NEEDS.get(step.action, ())),
                     diff=None if pair is None else _compared(comparing, step, pair),
                     anchor=f"change-{position}",
+                    tickable=step.name in offered,
                     downloads=() if pair is None else pair.downloads,
                 )
             )
@@ -222,6 +233,14 @@ def _moment(day: str, clock: str) -> datetime | None:
         return at_day(date.fromisoformat(day), time.fromisoformat(clock or "00:00").replace(tzinfo=None))
     except ValueError:
         return None
+
+
+def _offered(plan: Sequence[Planned], ticked: Collection[str]) -> set[str]:
+    """Return the names that get a tick: all that can go back, as far as the host takes so large a form."""
+    names = [step.name for step in plan if step.action in _TICKABLE]
+    names.sort(key=lambda name: name not in ticked)
+    most = django_settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+    return set(names if most is None else names[: max(0, most - OTHERS)])
 
 
 def _compared(comparing: Comparing, step: Planned, pair: Pair) -> Shown:

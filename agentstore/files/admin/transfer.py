@@ -22,7 +22,7 @@ from agentstore.core.tenancy import is_tenant
 from agentstore.files.admin.base import size_text, words_of
 from agentstore.files.admin.comparing import Comparing, Shown
 from agentstore.files.admin.going_back import GoingBackAdmin
-from agentstore.files.admin.uploading import chosen_files, keep_paths, pack, placed
+from agentstore.files.admin.uploading import chosen_files, keep_paths, pack, placed, uploads_of
 from agentstore.files.importing import POLICIES, Step, fingerprint, import_files
 from agentstore.files.names import name_key
 from agentstore.files.store import FileStore
@@ -127,8 +127,8 @@ class TransferAdmin(GoingBackAdmin):
     def _import(
         self, request: HttpRequest, form: Form, store: FileStore, chosen: Mapping[str, str]
     ) -> HttpResponse:
-        """Do what was looked at, or show what would be done."""
-        if "_import" not in request.POST:
+        """Do what was looked at, or show what would be done: always of files that were chosen just now."""
+        if "_import" not in request.POST or uploads_of(request):
             return self._import_page(request, form, look=self._look_at(request, form, store, chosen))
         try:
             return self._bring(request, form, store, placed(chosen, form.folder))

@@ -7,31 +7,47 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.core import signing
+from django.core.exceptions import TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParser
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
 from agentstore.conf import settings
 from agentstore.core import errors
 from agentstore.files.archive import Packed, read_packed, read_zip
 
-__all__ = ["chosen_files", "keep_paths", "pack", "placed"]
+__all__ = ["chosen_files", "keep_paths", "pack", "placed", "uploads_of"]
 
 #: What a zip may be larger than the files in it: headers, paths, the manifest.
 OVERHEAD = 8 * 1024 * 1024
 #: What a page may carry where the host sets no limit on a form, and what the form's other inputs take.
 MOST_CARRIED, OTHERS = 2_500_000, 100_000
 SALT = "agentstore.files.import"
-_PATHS = "_agentstore_paths"
+_PATHS, _TOO_MANY = "_agentstore_paths", "_agentstore_too_many"
 
 
 class PathKeeper(MultiPartParser):
-    """Parses a form as Django does, and keeps the paths of its files, of which Django leaves the names."""
+    """Parses a form as Django does, and keeps the paths of its files, of which Django leaves the names.
+
+    Of a form with more files than the host takes it keeps what comes before them: the page says so.
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.paths: list[str] = []
+        self.too_many = False
+
+    def parse(self) -> Any:
+        try:
+            return super().parse()
+        except TooManyFilesSent:
+            self.too_many = True
+            while self._input_data.read(self._chunk_size):  # type: ignore[attr-defined]
+                pass  # a browser shows the answer only when it could send all of the form
+            self._post._mutable = False  # type: ignore[attr-defined]
+            return self._post, MultiValueDict()  # type: ignore[attr-defined]
 
     def sanitize_file_name(self, file_name: str) -> str | None:
         name = super().sanitize_file_name(file_name)
@@ -46,7 +62,7 @@ def keep_paths(request: HttpRequest) -> None:
     def parse(environ: Any, body: Any) -> Any:
         parser = PathKeeper(environ, body, request.upload_handlers, request.encoding)
         form = parser.parse()
-        request.__dict__[_PATHS] = parser.paths
+        request.__dict__[_PATHS], request.__dict__[_TOO_MANY] = parser.paths, parser.too_many
         return form
 
     request.__dict__["parse_file_upload"] = parse
@@ -57,10 +73,20 @@ def chosen_files(request: HttpRequest) -> dict[str, str]:
 
     Raises:
         ValidationFailed: nothing was chosen, or something that may not be a file.
-        TooLarge: it is more than an agent may have.
+        TooLarge: it is more than an agent may have, or more files than the host takes in one form.
     """
-    chosen = [*request.FILES.getlist("files"), *request.FILES.getlist("folder_files")]
+    if request.__dict__.get(_TOO_MANY):
+        most = f"{django_settings.DATA_UPLOAD_MAX_NUMBER_FILES:,}"
+        raise errors.TooLarge(
+            _("This server takes at most %s files in one form.") % most, hint=_("Pack them as a zip.")
+        )
+    chosen = uploads_of(request)
     return _uploaded(request, chosen) if chosen else _unpack(request.POST.get("packed", ""))
+
+
+def uploads_of(request: HttpRequest) -> list[UploadedFile[Any]]:
+    """Return the files that the form itself brings."""
+    return [*request.FILES.getlist("files"), *request.FILES.getlist("folder_files")]
 
 
 def placed(files: Mapping[str, str], folder: str) -> Mapping[str, str]:
