@@ -17,7 +17,7 @@ from django.apps import apps
 from django.conf import settings as django_settings
 from django.contrib.auth.models import AnonymousUser
 from django.core import exceptions as django_errors
-from django.db import connections, transaction
+from django.db import InterfaceError, OperationalError, connections, transaction
 from django.http import Http404, HttpResponseBase, HttpResponsePermanentRedirect
 from django.http.request import UnreadablePostError
 from django.utils.cache import patch_vary_headers
@@ -31,7 +31,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from agentstore.core import errors, guards
+from agentstore.core import errors, guards, storage
 from agentstore.core.access import get_access
 from agentstore.core.preconditions import Preconditions
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, read_chunks, wanted_tenant
@@ -281,6 +281,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         error, django_errors.SuspiciousOperation | django_errors.BadRequest | UnreadablePostError
     ):
         error = exceptions.ParseError("The request could not be read.")
+    elif isinstance(error, OperationalError | InterfaceError):  # of authentication, or the access class
+        return _own_error(storage.failed("a request", error), None)
     return _drf_error(error) if isinstance(error, exceptions.APIException) else None
 
 

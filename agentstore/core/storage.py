@@ -13,7 +13,7 @@ from django.db import Error, InterfaceError, OperationalError, connections, tran
 from agentstore.conf import settings
 from agentstore.core.errors import StorageFailed
 
-__all__ = ["atomic", "single_statements", "translate_errors"]
+__all__ = ["atomic", "failed", "single_statements", "translate_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,7 +29,7 @@ def translate_errors(operation: Callable[P, R]) -> Callable[P, R]:
         try:
             return operation(*args, **kwargs)
         except Error as error:
-            raise _failed(operation.__name__, error) from error
+            raise failed(operation.__name__, error) from error
 
     return guarded
 
@@ -47,14 +47,25 @@ def atomic(alias: str) -> Iterator[None]:
             if connections[alias].needs_rollback:
                 raise InterfaceError("an error inside has undone the whole transaction")
     except Error as error:
-        raise _failed("a transaction", error) from error
+        raise failed("a transaction", error) from error
 
 
-def _failed(what: str, error: Error) -> StorageFailed:
+def failed(what: str, error: Error) -> StorageFailed:
+    """Return the error to raise for one of the database's, which it logs; the next try finds a connection."""
     logger.error("agentstore: %s failed in the database", what, exc_info=error)
     retryable = isinstance(error, OperationalError | InterfaceError)
+    if retryable:
+        _leave_lost_connections()
     hint = "Try again later." if retryable else "The cause is in the server's log."
     return StorageFailed("The database did not carry out the operation.", hint=hint, retryable=retryable)
+
+
+def _leave_lost_connections() -> None:
+    """Close what can't be used any more: outside of requests, such as in a worker, Django would keep it."""
+    for connection in connections.all(initialized_only=True):
+        lost = connection.errors_occurred and connection.connection is not None
+        if lost and not connection.in_atomic_block and not connection.is_usable():
+            connection.close()
 
 
 def single_statements(alias: str) -> bool:

@@ -12,7 +12,7 @@ from django.db import router
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import checked
-from agentstore.core.storage import single_statements
+from agentstore.core.storage import single_statements, translate_errors
 from agentstore.core.tenancy import check_agent, check_tenant
 from agentstore.core.values import JSONValue
 from agentstore.files.backend import Limits, Stored, Text
@@ -56,6 +56,7 @@ def backend_of(tenant: str, agent: str) -> PortableFiles:
     return (PostgresFiles if single_statements(alias) else PortableFiles)(alias, tenant, agent)
 
 
+@translate_errors
 def agents(tenant: str) -> list[str]:
     """Return the ids of the tenant's agents that have live files, sorted by code point."""
     rows = AgentFile._base_manager.using(router.db_for_write(AgentFile)).filter(tenant=check_tenant(tenant))

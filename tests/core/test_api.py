@@ -7,6 +7,7 @@ import json
 import pytest
 from django.contrib.auth.models import AnonymousUser, Permission, User
 from django.core import exceptions as django_errors
+from django.db import InterfaceError, OperationalError, ProgrammingError
 from django.http import Http404
 from django.http.request import UnreadablePostError
 from django.test import RequestFactory
@@ -92,6 +93,19 @@ def test_every_store_error_that_a_request_can_cause_has_a_status():
 
     assert len(kinds) == 8
     assert all(shown(kind("m")) is not None for kind in kinds)
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_database_that_fails_while_a_user_is_looked_up_is_a_503(error):
+    response = shown(error("could not connect to 10.0.0.1"))
+
+    assert response.status_code == 503
+    assert response.data["code"] == "storage" and "10.0.0.1" not in str(response.data)
+    assert response.headers["Retry-After"] == "1"
+
+
+def test_a_database_that_lacks_a_table_is_a_fault_of_ours():
+    assert shown(ProgrammingError("no such table")) is None
 
 
 def test_hint_errors_and_current_version_are_in_the_body():

@@ -12,6 +12,7 @@ from django.db import (
     OperationalError,
     ProgrammingError,
     connection,
+    transaction,
 )
 from django.db.backends.utils import CursorWrapper
 
@@ -90,6 +91,49 @@ def test_a_broken_database_is_a_storage_error_in_every_store_method(db, monkeypa
                 call()
             assert info.value.retryable
             assert "10.0.0.1" not in str(info.value.as_dict())
+
+
+@pytest.mark.postgres_only
+def test_a_connection_that_was_lost_is_made_anew_by_the_next_call(transactional_db):
+    """Django would look after it between requests only, and a worker has none."""
+    store = Task.store("acme")
+    store.create({"text": "a"})
+    connection.connection.close()
+
+    with pytest.raises(StorageFailed) as info:
+        store.create({"text": "b"})
+
+    assert info.value.retryable
+    assert store.create({"text": "b"}).version == 1
+    assert store.count() == 2
+
+
+@pytest.mark.postgres_only
+def test_a_connection_that_was_lost_inside_a_block_stays_for_the_block_to_end(transactional_db):
+    store = Task.store("acme")
+
+    with pytest.raises(OperationalError), transaction.atomic():
+        store.create({"text": "a"})
+        connection.connection.close()
+        with pytest.raises(StorageFailed):
+            store.create({"text": "b"})
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+
+    assert store.count() == 0
+
+
+@pytest.mark.postgres_only
+def test_a_connection_that_still_works_is_kept_after_an_error(transactional_db):
+    connection.ensure_connection()
+    used = connection.connection
+
+    with pytest.raises(StorageFailed), atomic("default"), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 10")
+        cursor.execute("SELECT pg_sleep(5)")
+
+    assert Task.store("acme").count() == 0
+    assert connection.connection is used
 
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
+from django.db.backends.utils import CursorWrapper
 from django.test.utils import CaptureQueriesContext
 
-from agentstore.core.errors import NotFound, ValidationFailed
+from agentstore.core.errors import NotFound, StorageFailed, ValidationFailed
 from agentstore.files import FileStore, agents
 from agentstore.files.archive import export_zip
 from agentstore.files.importing import import_files
@@ -118,6 +119,19 @@ def test_a_stranger_s_own_file_of_the_same_name_is_another(store, stranger):
 
 def test_agents_of_another_tenant_are_not_listed(store, other_tenant):
     assert agents(other_tenant) == []
+
+
+@pytest.mark.parametrize("what", EVERYTHING)
+def test_a_broken_database_is_a_storage_error_whatever_is_asked(store, monkeypatch, what):
+    def broken(self, sql, params=None):
+        raise OperationalError("could not connect to 10.0.0.1")
+
+    with monkeypatch.context() as broken_for_now, pytest.raises(StorageFailed) as info:
+        broken_for_now.setattr(CursorWrapper, "execute", broken)
+        EVERYTHING[what](store)
+
+    connection.needs_rollback = False
+    assert info.value.retryable and "10.0.0.1" not in str(info.value.as_dict())
 
 
 @pytest.mark.parametrize("what", EVERYTHING)
