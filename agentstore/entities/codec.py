@@ -23,6 +23,7 @@ from agentstore.core.ordering import exact_json, same_json
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.fields import SchemaField, fields_of
 from agentstore.entities.sets import has_sets, order_sets
+from agentstore.entities.strictness import json_validator
 
 __all__ = ["MAX_INDEXED_BYTES", "NO_TIME", "Codec", "Document", "epochs", "same_json"]
 
@@ -53,7 +54,8 @@ class Codec(Generic[S]):
         self.schema = schema
         self.name = name
         self.indexed = tuple(indexed)
-        self._validator = schema.__pydantic_validator__
+        #: Validates stored and given JSON texts.
+        self.validator = json_validator(schema)
 
     @functools.cached_property
     def fields(self) -> dict[str, SchemaField]:
@@ -95,7 +97,7 @@ class Codec(Generic[S]):
             TooLarge: with its defaults it is over ``max_bytes``.
         """
         try:
-            instance = self._validator.validate_json(text)
+            instance = self.validator.validate_json(text)
         except ValidationError as error:
             self._refuse(flat_errors(error))
         document = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
@@ -116,7 +118,7 @@ class Codec(Generic[S]):
         guards.check_size(keep_floats(text), limit=max_bytes, what=f"The {self.name} row")
         self._check_indexed(document)
         try:
-            again: S | None = self._validator.validate_json(text)
+            again: S | None = self.validator.validate_json(text)
         except ValidationError:
             again = None
         if again != instance:
@@ -155,7 +157,7 @@ class Codec(Generic[S]):
         """
         raw = _parse(text)
         try:
-            return self._validator.validate_json(text, extra="ignore"), raw, {}
+            return self.validator.validate_json(text, extra="ignore"), raw, {}
         except ValidationError as error:
             return None, raw, flat_errors(error)
 
@@ -196,13 +198,13 @@ class Codec(Generic[S]):
         text = guards.quick_json(merged)
         instance: S
         try:
-            instance = self._validator.validate_json(text)
+            instance = self.validator.validate_json(text)
         except ValidationError as error:
             # Unknown keys inside values that the caller did not send are drift, not the caller's.
             own = [e for e in error.errors() if e["type"] != "extra_forbidden" or e["loc"][0] in patch]
             if own:
                 self._refuse(flat_errors(error, only=own))
-            instance = self._validator.validate_json(text, extra="ignore")
+            instance = self.validator.validate_json(text, extra="ignore")
         return instance
 
     def check_keys(self, keys: Iterable[str], where: str) -> None:

@@ -29,10 +29,12 @@ from pydantic import (
     TypeAdapter,
 )
 from pydantic.fields import FieldInfo
+from pydantic_core import SchemaValidator
 from typing_extensions import TypeAliasType
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.schema import UTCMark
+from agentstore.entities.strictness import validator_of
 
 __all__ = ["SchemaField", "fields_of", "naming_field", "schema_json", "unalias"]
 
@@ -110,6 +112,11 @@ class SchemaField:
         if issubclass(self.base, enum.Enum):
             return issubclass(self.base, str)
         return issubclass(self.base, str | int | float | date)
+
+    @functools.cached_property
+    def validator(self) -> SchemaValidator:
+        """Validate the JSON of a filter's operand, as ``adapter`` does."""
+        return validator_of(self.adapter.core_schema, self.adapter.validator)
 
     @functools.cached_property
     def adapter(self) -> TypeAdapter[Any]:

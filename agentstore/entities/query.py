@@ -179,7 +179,7 @@ def _field_operand(op: str, value: object, field: SchemaField) -> Any:
         return guards.to_json(value)
     if op in _TEXT:
         return guards.check_text(value, "")
-    return _operand(op, value, functools.partial(_encode, field.adapter))
+    return _operand(op, value, functools.partial(_encode, field))
 
 
 def _operand(op: str, value: object, encode: Any) -> Any:
@@ -207,17 +207,17 @@ def _items(value: object) -> list[object]:
     return list(value)
 
 
-def _encode(adapter: TypeAdapter[Any], value: object) -> JSONValue:
+def _encode(field: SchemaField, value: object) -> JSONValue:
     """Return the stored form of a filter's value: scalars by the field's type, the rest as it is."""
     plain = guards.to_json(value)
     if isinstance(plain, dict | list) or plain is None:
         return plain
     try:
-        decoded = adapter.validate_json(guards.dump_json(plain))
+        decoded = field.validator.validate_json(guards.dump_json(plain))
     except ValidationError as error:
         messages = [message for found in flat_errors(error).values() for message in found]
         guards.refuse("", next((m for m in messages if "None" not in m), messages[0]))
-    encoded = guards.to_json(adapter.dump_python(decoded, mode="json", by_alias=True))
+    encoded = guards.to_json(field.adapter.dump_python(decoded, mode="json", by_alias=True))
     if [*epochs(plain, encoded, "")]:
         guards.refuse("", NO_TIME)
     return encoded

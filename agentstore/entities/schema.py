@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+
+from agentstore.entities.strictness import json_validator
 
 __all__ = ["EntitySchema", "UTCDateTime"]
 
@@ -22,6 +24,14 @@ class EntitySchema(BaseModel):
     model_config = ConfigDict(
         strict=True, extra="forbid", allow_inf_nan=False, validate_default=True, protected_namespaces=()
     )
+
+    @classmethod
+    def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
+        """Do what pydantic does, and take JSON's form of a date behind a ``before`` validator as well."""
+        if not cls.__pydantic_complete__:
+            cls.model_rebuild()
+        found: Self = json_validator(cls).validate_json(json_data, **options)
+        return found
 
 
 _EXPECTED = "a date and time with an offset, such as 2026-01-31T09:00:00Z"
