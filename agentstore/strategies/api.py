@@ -115,7 +115,8 @@ class FindView(StrategiesView):
         body = self.read_body(request, known=["objective", "limit"])
         if "objective" not in body:
             guards.refuse("objective", "The key is missing.")
-        found = self.store.find(body["objective"], limit=body.get("limit", DEFAULT_LIMIT))
+        objective = guards.check_text(body["objective"], "objective")
+        found = self.store.find(objective, limit=body.get("limit", DEFAULT_LIMIT))
         return Response(
             {
                 "results": [shown(match) for match in found],

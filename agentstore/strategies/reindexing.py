@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import router, transaction
 
 from agentstore.core.values import now
+from agentstore.strategies.merging import merge
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import PortableStrategies, RawStrategy
 from agentstore.strategies.ranking import in_order
@@ -30,8 +31,9 @@ def tenants_to_reindex(tenant: str | None = None) -> list[str]:
 def reindex(tenant: str) -> tuple[int, int, int]:
     """Tokenise a tenant's older rows anew, in one transaction.
 
-    Rows that have the same content under the new rules become one, the best. Returns how many were
-    tokenised, how many went as repeats, and how many were left alone because they can't be read.
+    Rows that have the same content under the new rules become one, the best, as if it had been saved
+    again with the others' values. Returns how many were tokenised, how many went as repeats, and how
+    many were left alone because they can't be read.
     """
     rows = PortableStrategies(router.db_for_write(Strategy), tenant)
     with transaction.atomic(rows.alias):
@@ -40,7 +42,8 @@ def reindex(tenant: str) -> tuple[int, int, int]:
         keys = {row.id: pk for pk, row in readable.items()}
         first: dict[str, StoredStrategy] = {}
         for row in in_order(readable.values(), now()):
-            first.setdefault(row.dedup_key, row)
+            best = first.get(row.dedup_key)
+            first[row.dedup_key] = row if best is None else merge(best, row)
         kept = {row.id for row in first.values()}
         repeats = [pk for pk, row in readable.items() if row.id not in kept]
         rows.remove(repeats)

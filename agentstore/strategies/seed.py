@@ -157,9 +157,9 @@ def _check(plan: SeedPlan, batch: _Batch, number: int, given: object, now: datet
     complete: object = given
     if isinstance(given, Mapping):
         complete = rules.complete({**given, "origin": "seeded", "tenant": None}, now=now)
-        for name in given.keys() - _FIELDS:
-            issues[str(name)[:80]] = "There is no such field."
-            hints[str(name)[:80]] = f"The fields are {', '.join(_FIELDS)}."
+        for name in (str(name)[:80] for name in given if name not in _FIELDS):
+            issues[name] = "There is no such field."
+            hints[name] = f"The fields are {', '.join(_FIELDS)}."
         if given.get("ts") is None:
             plan.undated.append(number)
     issues |= rules.issues_for_write(complete, now=now)

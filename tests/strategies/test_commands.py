@@ -65,6 +65,15 @@ def test_every_problem_is_told_by_number_and_nothing_is_written(tenant, seed_fil
     assert not Strategy.objects.filter(tenant=tenant).exists()
 
 
+def test_a_problem_of_a_whole_entry_or_file_names_no_field(tenant, seed_file, settings):
+    settings.AGENTSTORE = {"STRATEGY_CAPACITY": 1}
+
+    _, err = run("agentstore_seed", seed_file([*ENTRIES, 5]), tenant=tenant)
+
+    assert "entry 3: Expected an object, found int." in err
+    assert "the file: 2 new strategies, room for 1." in err
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [(b"{}", "list"), (b"[1,", "line 1"), (b"\xff", "UTF-8"), (b'[{"a": NaN}]', "NaN")],
@@ -133,8 +142,8 @@ def test_reindexing_brings_older_rows_to_the_present_tokenizer(tenant, other_ten
 
 def test_reindexing_makes_one_of_rows_with_the_same_content_and_leaves_spoiled_ones(tenant):
     lessons = StrategyStore(tenant)
-    lessons.save(problem="extract tables", strategy="s", confidence=1)
-    best = lessons.save(problem="extract tables two", strategy="s", confidence=3)
+    lessons.save(problem="EXTRACT tables", strategy="s", confidence=1, ts="2026-02-01T00:00:00Z")
+    best = lessons.save(problem="extract tables two", strategy="s", confidence=3, ts="2026-01-01T00:00:00Z")
     lessons.save(problem="spoiled row", strategy="t", id="spoiled")
     rows = Strategy._base_manager.filter(tenant=tenant)
     rows.filter(strategy_id=best.id).update(problem="Extract  tables")
@@ -144,5 +153,7 @@ def test_reindexing_makes_one_of_rows_with_the_same_content_and_leaves_spoiled_o
     out, _ = run("agentstore_reindex")
 
     assert {row.strategy_id for row in Strategy.objects.filter(tenant=tenant)} == {best.id, "spoiled"}
+    merged = lessons.get(best.id)
+    assert (merged.problem, merged.confidence, merged.ts.month) == ("EXTRACT tables", 3, 2)
     assert "1 repeats removed" in out and "1 can't be read" in out
     assert lessons.usage().used == 2

@@ -83,6 +83,14 @@ def test_one_bad_entry_keeps_the_whole_batch_out(store, bad, path, message):
     assert stored(store) == {}
 
 
+def test_unknown_fields_are_told_in_the_order_given(store):
+    names = ["zeta", "beta", "omega", "alpha"]
+
+    plan = plan_seed(store, [entries("a")[0] | dict.fromkeys(names, 1)])
+
+    assert [problem.field for problem in plan.problems] == names
+
+
 def test_every_problem_is_reported_at_once(make_store, tenant):
     store = make_store(tenant, capacity=1)
     batch = [*entries("a", "b"), {"id": "a", "problem": "", "confidence": -1}, 5, *entries("a")]

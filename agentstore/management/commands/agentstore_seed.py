@@ -68,6 +68,7 @@ class Command(BaseCommand):
         for problem in plan.problems:
             where = f"entry {problem.number}" if problem.number else "the file"
             named = f" ({problem.id})" if problem.id else ""
-            self.stderr.write(f"{where}{named}: {problem.field}: {problem.problem} {problem.hint}".rstrip())
+            field = f" {problem.field}:" if problem.field else ""
+            self.stderr.write(f"{where}{named}:{field} {problem.problem} {problem.hint}".rstrip())
         if plan.problems:
             raise CommandError(f"{len(plan.problems):,} problems. Nothing was written.")
