@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.utils.http import urlencode
 
 from agentstore.core.models import AuditEntry
+from agentstore.core.tenancy import is_tenant
 from agentstore.entities.admin.filters import DELETED, TENANT
 from agentstore.entities.conditions import has_value
 from agentstore.indexes import FieldValue
@@ -91,11 +92,26 @@ class EntityChangeList(ChangeList):
         return {name: value for name, value in found.items() if name != DELETED}
 
     def get_query_string(self, new_params: Any = None, remove: Any = None) -> str:
-        """Return the query string of a link: parameters are removed by name, not by how they begin."""
-        kept = {name: values for name, values in self.filter_params.items() if name not in (remove or ())}
+        """Return the query string of a link: parameters are removed by name, or all lookups of ``name__``."""
+        names, parts = set(remove or ()), tuple(name for name in remove or () if name.endswith("__"))
+        kept = {
+            name: values
+            for name, values in self.filter_params.items()
+            if name not in names and not name.startswith(parts)
+        }
         kept = {**kept, **(new_params or {})}
         pairs = sorted((name, value) for name, value in kept.items() if value is not None)
         return f"?{urlencode(pairs, doseq=True)}"
+
+    def get_filters(self, request: HttpRequest) -> Any:
+        """Return the filters; of what none of them reads, only the tenant and the span of dates are known."""
+        found: Any = super().get_filters(request)
+        known = {f"{self.date_hierarchy}__{end}" for end in ("gte", "lt")}
+        if all(map(is_tenant, found[2].get(TENANT, ()))):
+            known.add(TENANT)
+        if unknown := set(found[2]) - known:
+            raise IncorrectLookupParameters(unknown)
+        return found
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> models.QuerySet[Any]:
         names = self.get_filters_params()

@@ -100,7 +100,7 @@ class EditingAdmin(FormPages):
         self.log(request, [obj], ADDITION, _("Added as version 1."))
         message = _("The {name} “{obj}” was added.")
         text = format_html(message, name=self.opts.verbose_name, obj=self.link(request, obj))
-        return self.go_on(request, obj, text)
+        return self.go_on(request, obj, text, added=True)
 
     # --- change --------------------------------------------------------------------------------
 

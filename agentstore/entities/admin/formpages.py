@@ -112,8 +112,12 @@ class FormPages(RowAdmin):
     def link(self, request: HttpRequest, obj: Any) -> str:
         return format_html('<a href="{}">{}</a>', self.url("change", obj.pk), str(obj))
 
-    def go_on(self, request: HttpRequest, obj: Any, message: str | None) -> HttpResponse:
-        """Say what was done, and go where the button said."""
+    def go_on(
+        self, request: HttpRequest, obj: Any, message: str | None, *, added: bool = False
+    ) -> HttpResponse:
+        """Say what was done, and go where the button said; from a popup, back to what opened it."""
+        if self.popup_fields(request):
+            return self.response_add(request, obj) if added else self.response_change(request, obj)
         if message is not None:
             self.message_user(request, message, messages.SUCCESS)
         if "_continue" in request.POST:

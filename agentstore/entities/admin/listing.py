@@ -55,8 +55,12 @@ class ListingAdmin(StoreAdmin):
         return EntityChangeList
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Allow what the filters of this list read, and nothing of the ORM's own syntax."""
-        return lookup == TENANT or lookup in map(parameter_of, self.model.entity.indexes)
+        """Allow what the filters of this list read, and nothing of the ORM's own syntax.
+
+        What a host's own filters read is known to the list alone, which refuses the rest.
+        """
+        own = bool(self.list_filter or self.date_hierarchy)
+        return own or lookup == TENANT or lookup in map(parameter_of, self.model.entity.indexes)
 
     def chosen_tenant(self, request: HttpRequest) -> str | None:
         """Return the one tenant that the list shows, if it is one."""
@@ -134,6 +138,11 @@ class ListingAdmin(StoreAdmin):
         return self._searched
 
     @property
+    def search_fields(self) -> list[str]:  # type: ignore[override]
+        """Say to Django's checks what is searched: another model's form may offer rows while one types."""
+        return self._searched
+
+    @property
     def search_help_text(self) -> str:  # type: ignore[override]
         """Say where the search looks."""
         labels = ", ".join(fields_of(self.model.Schema)[key].title for key in self._searched)
@@ -142,7 +151,12 @@ class ListingAdmin(StoreAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the rows in which every word occurs in some text field; an id finds its row."""
+        """Return the rows in which every word occurs in some text field; an id finds its row.
+
+        What another model's form offers while somebody types are live rows, last updated first.
+        """
+        if request.resolver_match and request.resolver_match.url_name == "autocomplete":
+            queryset = queryset.filter(deleted_at__isnull=True).order_by("-updated_at", "-id")
         id_ = parse_id(search_term.strip())
         if id_ is not None:
             return queryset.filter(pk=id_), False

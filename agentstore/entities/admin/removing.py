@@ -64,6 +64,8 @@ class RemovingAdmin(EditingAdmin):
         if not gone:
             return self.not_found(request, object_id)
         self.log(request, [obj], DELETION, self._log_text(_("Deleted at version %d.") % obj.version, request))
+        if self.popup_fields(request):
+            return self.response_delete(request, str(obj), obj.pk)
         names = {"name": self.opts.verbose_name, "obj": str(obj), "version": obj.version}
         message = _("The %(name)s “%(obj)s” was deleted at version %(version)d. It can be undeleted.") % names
         return self.done(request, message, self.list_url(request))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.admin.exceptions import DisallowedModelAdminToField
+from django.contrib.admin.options import IS_POPUP_VAR, TO_FIELD_VAR
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
 from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
 from agentstore.core.models import AuditEntry
@@ -46,6 +50,29 @@ class RowAdmin(ListingAdmin):
             "opts": self.opts,
         }
         return add_preserved_filters(preserved, url)
+
+    def page(
+        self, request: HttpRequest, template: str, context: Mapping[str, Any], **words: Any
+    ) -> TemplateResponse:
+        """Answer with one of our templates; in a popup without what leads away from it."""
+        popup = self.popup_fields(request)
+        context = {"is_popup": bool(popup), "popup_fields": popup, **context}
+        return super().page(request, template, context, **words)
+
+    def popup_fields(self, request: HttpRequest) -> list[tuple[str, str]]:
+        """Return what a popup's form sends back: another model's form opened it. Else return nothing.
+
+        Raises:
+            DisallowedModelAdminToField: the popup asks for a field that no model refers to.
+        """
+        given = {**request.GET.dict(), **request.POST.dict()}
+        if IS_POPUP_VAR not in given:
+            return []
+        field = str(given.get(TO_FIELD_VAR, ""))
+        if field and not self.to_field_allowed(request, field):
+            raise DisallowedModelAdminToField(f"The field {field} cannot be referenced.")
+        names = (IS_POPUP_VAR, TO_FIELD_VAR, "_source_model")
+        return [(name, str(given[name])) for name in names if given.get(name)]
 
     def full_text(self, tenant: str) -> str:
         """Say that a tenant's quota has no place left."""
