@@ -93,6 +93,17 @@ def test_the_hour_in_utc_is_told():
     assert in_utc("") == "Europe/Berlin"
 
 
+@pytest.mark.parametrize(("language", "clock"), [("fi", "14.05.30"), ("id", "14.05.30"), ("de", "14:05:30")])
+def test_the_admins_own_clock_is_read_in_every_language(language, clock):
+    with translation.override(language):
+        assert read(MOMENT, f"2026-12-02 {clock}") == "2026-12-02T13:05:30.000000Z"
+
+
+def test_a_number_is_no_time_of_day():
+    with pytest.raises(Unreadable):
+        read(MOMENT, "2026-12-02 14")
+
+
 @pytest.mark.parametrize(
     ("text", "value"), [("2026-12-02", "2026-12-02"), ("2.12.2026", "2026-12-02"), ("x", "x")]
 )

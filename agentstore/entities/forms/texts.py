@@ -236,14 +236,30 @@ def _parse_day(text: str) -> date | None:
 def _parse_clock(text: str) -> tuple[time, tzinfo | None]:
     match = _OFFSET.fullmatch(text)
     clock, offset = (match[1], match[2]) if match else (text, "")
+    parsed = _clock(clock.strip())
     try:
-        parsed = time.fromisoformat(clock.strip()) if ":" in clock else None
         zone = datetime.fromisoformat(f"2000-01-01T00:00{offset.upper()}").tzinfo if offset else None
     except ValueError:
         parsed = zone = None
-    if parsed is None or parsed.tzinfo is not None:
+    if parsed is None:
         raise Unreadable(_("Enter a time, such as %(example)s.") % {"example": "14:00"})
     return parsed, zone
+
+
+def _clock(text: str) -> time | None:
+    """Return a time of day as ISO writes it, or as the admin's clock does in the viewer's language."""
+    try:
+        parsed = time.fromisoformat(text)
+    except ValueError:
+        parsed = None
+    if parsed is not None and ":" in text:
+        return parsed if parsed.tzinfo is None else None
+    for pattern in formats.get_format("TIME_INPUT_FORMATS"):
+        try:
+            return datetime.strptime(text, pattern).time()  # noqa: DTZ007 - a time of day has no zone
+        except ValueError:
+            continue
+    return None
 
 
 def _to_utc(day: date, clock: time, zone: tzinfo | None) -> datetime:
