@@ -45,6 +45,7 @@ def read_address(
         ValidationFailed: the URL, the token or a header can't be used; its value is not repeated.
     """
     found = _parse(url)
+    _check_auth(auth)
     if found.userinfo:
         if auth is not None or token is not None:
             refuse("url", "The address holds credentials beside the token or auth.", "Give one of them.")
@@ -67,17 +68,29 @@ def _parse(url: object) -> httpx.URL:
     hint = "Give the address at which agentstore.urls is included, as in https://host/api/."
     try:
         found = httpx.URL(url)  # type: ignore[arg-type]
+        host = found.host.encode("idna")  # as the resolver does, which would raise what is no httpx error
     except (httpx.InvalidURL, TypeError, UnicodeError):
         refuse("url", "This is no address.", hint)
-    if found.scheme not in ("http", "https") or not found.host:
+    if found.scheme not in ("http", "https") or not host:
         refuse("url", "The address has no http or https, or no host.", hint)
+    if not 0 < (found.port or 80) < 65536:
+        refuse("url", "The address has a port that there is not.", hint)
     if found.query or found.fragment:
         refuse("url", "The address has a query or a fragment.", hint)
     return found
 
 
+def _check_auth(auth: object) -> None:
+    """Refuse what httpx would refuse at the first request; the value is not repeated."""
+    pair = isinstance(auth, tuple) and len(auth) == 2 and all(isinstance(part, str) for part in auth)
+    if not (auth is None or pair or isinstance(auth, httpx.Auth)):
+        refuse("auth", "Expected a name and a password, or an httpx.Auth.")
+
+
 def _headers(headers: Mapping[str, str] | None) -> dict[str, str]:
     found: dict[str, str] = {}
+    if not isinstance(headers, Mapping | None):
+        refuse("headers", f"Expected a mapping, found {type(headers).__name__}.")
     for name, value in (headers or {}).items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             refuse("headers", "The name of a header holds what no name may hold.")

@@ -41,6 +41,8 @@ class EntityClient(Connection[httpx.Client]):
         ValidationFailed: the address, the token or an option can't be used.
     """
 
+    _kind = httpx.Client
+
     def __init__(
         self,
         url: str,
@@ -145,6 +147,8 @@ class AsyncEntityClient(Connection[httpx.AsyncClient]):
     Raises:
         ValidationFailed: the address, the token or an option can't be used.
     """
+
+    _kind = httpx.AsyncClient
 
     def __init__(
         self,

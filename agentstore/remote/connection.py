@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +29,8 @@ FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 class Connection(Generic[C]):
     """What both clients share: address, identity, retries; the connections are the subclass's."""
 
+    _kind: type[C]
+
     def __init__(
         self,
         http: C,
@@ -42,12 +45,14 @@ class Connection(Generic[C]):
         max_wait: float,
         own: bool,
     ) -> None:
+        if not isinstance(http, self._kind):
+            refuse("client", f"Expected an httpx.{self._kind.__name__}, found {type(http).__name__}.")
         self._address = read_address(url, token, scheme=scheme, auth=auth, headers=headers)
         self._retrying = Retrying(retries=_whole(retries, "retries"), max_wait=_seconds(max_wait, "max_wait"))
         self._said: tuple[str, ...] = self._address.tokens[:1]
         self._http: C = http
         self._own = own
-        self._options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+        self._options: dict[str, Any] = {} if timeout is None else {"timeout": _timeout(timeout)}
         if token is not None or self._address.auth is not None:
             self._options["auth"] = self._address.auth
 
@@ -98,6 +103,15 @@ def _whole(value: object, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         refuse(name, f"Expected a whole number, 0 or more, found {value!r:.100}.")
     return value
+
+
+def _timeout(value: object) -> Timeout:
+    if isinstance(value, httpx.Timeout):
+        return value
+    seconds = _seconds(value, "timeout")
+    if not 0 < seconds <= threading.TIMEOUT_MAX:
+        refuse("timeout", f"Expected seconds above 0, found {value!r:.100}.")
+    return seconds
 
 
 def _seconds(value: object, name: str) -> float:

@@ -54,7 +54,7 @@ class Plans(Generic[S]):
     ) -> None:
         self.name = check_name(name)
         self.tenant = None if tenant is None else check_tenant(tenant)
-        self.schema = schema
+        self.schema = _checked_schema(schema)
         self._reason, self._context = check_reason(reason), check_context(context)
 
     # --- reading ----------------------------------------------------------------------------
@@ -221,6 +221,12 @@ class Plans(Generic[S]):
 
     def _why(self, who: Who) -> dict[str, str]:
         return why_headers(self._reason, self._context, **who)
+
+
+def _checked_schema(schema: Any) -> type[BaseModel] | None:
+    if not (schema is None or (isinstance(schema, type) and issubclass(schema, BaseModel))):
+        refuse("schema", f"Expected a pydantic model's class, found {schema!r:.100}.")
+    return schema
 
 
 def _filter(filter: object) -> JSONValue:

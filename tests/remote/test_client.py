@@ -54,7 +54,8 @@ def test_an_address_may_have_a_path_and_may_end_with_a_slash(url, full):
 @pytest.mark.parametrize(
     "url",
     ["", "host/api", "ftp://host/", "https://", "https:///api/", "https://host/?a=1", "https://host/#a",
-     "http://host:port/", "http://ho\nst/", None, 5, b"https://host/"],
+     "http://host:port/", "http://ho\nst/", None, 5, b"https://host/", "http://host:99999/",
+     "http://a..b/", "http://.host/", "http://xn--/", f"http://{'a' * 64}/"],
     ids=repr,
 )  # fmt: skip
 def test_what_is_no_address_is_refused(url):
@@ -200,8 +201,20 @@ def test_a_token_wins_over_the_credentials_of_a_client_of_ones_own():
         ({"max_wait": -1}, "max_wait"),
         ({"max_wait": float("nan")}, "max_wait"),
         ({"max_wait": "5"}, "max_wait"),
+        ({"timeout": 0}, "timeout"),
+        ({"timeout": -1}, "timeout"),
+        ({"timeout": float("nan")}, "timeout"),
+        ({"timeout": float("inf")}, "timeout"),
+        ({"timeout": "5"}, "timeout"),
+        ({"timeout": True}, "timeout"),
+        ({"auth": SECRET}, "auth"),
+        ({"auth": (SECRET,)}, "auth"),
+        ({"auth": ("a", 5)}, "auth"),
+        ({"headers": [("X-Key", SECRET)]}, "headers"),
+        ({"headers": SECRET}, "headers"),
+        ({"client": "http"}, "client"),
     ],
-    ids=range(19),
+    ids=range(31),
 )
 def test_an_option_that_cannot_be_used_is_refused_without_showing_secrets(options, path):
     with pytest.raises(ValidationFailed) as info:
@@ -209,6 +222,25 @@ def test_an_option_that_cannot_be_used_is_refused_without_showing_secrets(option
 
     assert list(info.value.errors) == [path]
     assert SECRET not in str(info.value.as_dict())
+
+
+def test_a_client_that_waits_takes_no_awaiting_one_and_the_other_way_round():
+    with (
+        httpx.Client() as http,
+        pytest.raises(ValidationFailed, match=r"an httpx\.AsyncClient, found Client"),
+    ):
+        AsyncEntityClient(URL, client=http)
+    with pytest.raises(ValidationFailed, match=r"an httpx\.Client, found AsyncClient"):
+        EntityClient(URL, client=httpx.AsyncClient())
+
+
+@pytest.mark.parametrize("schema", [dict, "TaskData", TaskData(text="x")], ids=type)
+def test_a_schema_that_is_no_models_class_is_refused_at_once(schema):
+    with (
+        EntityClient(URL) as client,
+        pytest.raises(ValidationFailed, match="schema: Expected a pydantic model"),
+    ):
+        client.store("tasks", schema=schema)
 
 
 def test_no_secret_is_in_what_is_shown(waits):
@@ -333,7 +365,8 @@ def test_a_server_that_does_not_answer_in_time_is_a_failure(waits):
     """A real socket, which takes connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        with EntityClient(url, timeout=0.05, retries=1) as client, pytest.raises(RemoteFailed) as info:
+        silence = httpx.Timeout(60, read=0.05)
+        with EntityClient(url, timeout=silence, retries=1) as client, pytest.raises(RemoteFailed) as info:
             client.store("tasks").count()
 
     assert "ReadTimeout" in info.value.message
