@@ -203,7 +203,8 @@ class StrategyStore(StrategyMethods):
         except errors.StorageFailed as error:
             self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=new.id))
             raise
-        self._announce(saved.status, [saved.id])
+        if saved.status != "not_kept":
+            self._announce(saved.status, [saved.id])
         self._announce("evicted", saved.evicted_ids)
         return saved
 
@@ -217,6 +218,8 @@ class StrategyStore(StrategyMethods):
             same, lowest = rows.look(new, over=over, now=at)
             decided = decide(new, same, lowest, over=over, at=at)
             rows.apply(decided.row, pk=decided.pk, gone=decided.gone)
+            if decided.pk is not None and decided.result.status == "not_kept":
+                self._announce("evicted", [decided.result.id])  # it was stored, and had to go
             return decided.result
 
     def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
