@@ -11,10 +11,8 @@ import io
 import json
 import os
 import stat
-import struct
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from agentstore.core.errors import AgentStoreError, AlreadyExists, TooLarge, Val
 from agentstore.core.values import JSONValue, utc_text
 from agentstore.files.names import check_name, digest, name_key
 from agentstore.files.reading import ReadingFiles
+from agentstore.files.zipped import DAMAGED, is_folder, path_of
 
 __all__ = ["MANIFEST", "Packed", "export_folder", "export_zip", "read_folder", "read_packed", "read_zip"]
 
@@ -134,17 +133,13 @@ def read_zip(data: bytes) -> dict[str, str]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             _check_count(len(members))
-            return read_packed([_member(archive, info) for info in members if not _is_folder(info)])
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError) as error:
+            return read_packed([_member(archive, info) for info in members if not is_folder(info)])
+    except DAMAGED as error:
         guards.refuse("archive", f"The zip can't be read: {error}.")
 
 
-def _is_folder(info: zipfile.ZipInfo) -> bool:
-    return info.is_dir() and info.file_size == 0
-
-
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Packed:
-    kind = stat.S_IFMT(info.external_attr >> 16)
+    kind, path = stat.S_IFMT(info.external_attr >> 16), path_of(info)
     problem = ""
     if kind not in (0, stat.S_IFREG):
         problem = "is a link or device"
@@ -152,16 +147,16 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Packed:
         problem = "is encrypted"
     elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         problem = "is compressed in a way that is not supported"
-    elif info.orig_filename != info.filename:
+    elif "\0" in path:
         problem = "has a NUL in its name"
     if problem:
-        guards.refuse("archive", f"{info.filename[:100]!r} {problem}.")
+        guards.refuse("archive", f"{path[:100]!r} {problem}.")
 
     def read(most: int) -> bytes:
         with archive.open(info) as file:
             return file.read(most)
 
-    return Packed(path=info.filename, size=info.file_size, read=read)
+    return Packed(path=path, size=info.file_size, read=read)
 
 
 def read_folder(folder: Path) -> dict[str, str]:
@@ -225,9 +220,10 @@ def read_packed(packed: Iterable[Packed]) -> dict[str, str]:
     files = [file for file in packed if not DROPPINGS & set(file.path.casefold().split("/"))]
     if len(files) > settings.FILE_MAX_FILES + 1:
         raise TooLarge(f"There are {len(files):,} files; the limit is {settings.FILE_MAX_FILES:,}.")
-    manifest = next((_manifest(file) for file in files if file.path == MANIFEST), None)
+    first = next((file for file in files if file.path == MANIFEST), None)
+    manifest = None if first is None else _manifest(first)
     if manifest is not None:
-        files = [file for file in files if file.path != MANIFEST]
+        files = [file for file in files if file is not first]
     errors: dict[str, list[str]] = {}
     found: dict[str, tuple[str, str]] = {}
     total = 0
