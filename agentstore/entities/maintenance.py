@@ -16,6 +16,7 @@ from django.db import models, router, transaction
 from django.db.models.functions import Cast, Coalesce
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
+from agentstore.core.referring import removing
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.base import EntityModel
@@ -133,6 +134,9 @@ def purge(
     """Remove the rows that were deleted before a time, with their audit; yield each batch's numbers.
 
     A row that is undeleted meanwhile stays. A dry run only counts.
+
+    Raises:
+        Conflict: a foreign key of the host's refers to one of them; the batches before it are gone.
     """
     alias = router.db_for_write(model)
     for owner in tenants_of(all_rows(model, alias, tenant).filter(deleted_at__lt=before)):
@@ -157,7 +161,7 @@ def _entries(alias: str, tenant: str, ids: list[UUID]) -> Rows:
 
 @translate_errors
 def _remove(gone: Rows, alias: str, tenant: str, ids: list[UUID]) -> Purged:
-    with transaction.atomic(alias):
+    with removing(gone.model), transaction.atomic(alias):
         rows = gone.filter(id__in=ids)._raw_delete(alias)
         kept = set(all_rows(gone.model, alias, tenant).filter(id__in=ids).values_list("id", flat=True))
         entries = _entries(alias, tenant, [id for id in ids if id not in kept])._raw_delete(alias)

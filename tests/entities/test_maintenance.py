@@ -10,13 +10,14 @@ from threading import Event
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from agentstore.core.errors import NotFound, StorageFailed
+from agentstore.core.errors import Conflict, NotFound, StorageFailed
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
 from agentstore.core.values import clock_at, now
 from agentstore.entities import maintenance
 from agentstore.entities.maintenance import Counter, purge, purge_keys, recount, wrong_counters
 from tests.entities.test_tenancy_sql import captured
 from tests.parallel import run_parallel
+from tests.referring import referring_to
 from tests.testapp.models import Plain, Task
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -217,6 +218,17 @@ def test_purging_among_those_who_undelete_keeps_row_and_audit_together(transacti
     assert set(Plain.objects.values_list("id", flat=True)) == alive
     assert set(AuditEntry.objects.values_list("row_id", flat=True)) == alive
     assert store.usage().used == len(alive)
+
+
+def test_a_row_that_a_table_of_the_hosts_refers_to_stays_and_that_is_told(tasks):
+    one, other = tasks.create_many([{"text": "a"}, {"text": "b"}])
+    delete_long_ago(tasks, one, other)
+    with referring_to(Task, one.id), pytest.raises(Conflict) as caught:
+        sweep_up()
+
+    assert "still referred to by another table" in caught.value.message
+    assert Task.objects.count() == 2
+    assert sweep_up() == (2, 4)
 
 
 def test_expired_keys_are_purged_by_tenant_and_in_batches(db, tenant, other_tenant, monkeypatch):

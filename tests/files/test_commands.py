@@ -16,6 +16,7 @@ from agentstore.strategies.incidents import report
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.store import StrategyStore
 from agentstore.strategies.values import Incident as Report
+from tests.referring import referring_to
 from tests.testapp.models import Small, Task
 
 
@@ -195,6 +196,17 @@ def test_erasing_an_agent_removes_its_files_and_versions_alone(two_tenants, tena
     }  # fmt: skip
     assert stored(tenant=other_tenant) == others
     assert FileStore(tenant, "bia").deleted() == []
+
+
+def test_nothing_is_erased_while_a_table_of_the_hosts_refers_to_a_row(two_tenants, tenant):
+    before = stored(tenant=tenant)
+    row = Task.store(tenant).create({"text": "referred to"})
+    with referring_to(Task, row.id), pytest.raises(CommandError, match="still referred to by another table"):
+        run("agentstore_erase", "--tenant", tenant, "--no-input")
+
+    assert stored(tenant=tenant)["Task"] == before["Task"] + 1
+    run("agentstore_erase", "--tenant", tenant, "--no-input")
+    assert set(stored(tenant=tenant).values()) == {0}
 
 
 #: Tenants that a pattern, a prefix, a trim or a comparison without capitals would take for ``user_1``.

@@ -12,6 +12,8 @@ from django.utils.text import capfirst
 
 from agentstore.core.errors import AgentStoreError
 from agentstore.core.models import StoreModel
+from agentstore.core.referring import removing
+from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_agent, check_tenant
 
 __all__ = ["Command"]
@@ -46,7 +48,10 @@ class Command(BaseCommand):
             return
         if options["interactive"] and not self.agreed(whose):
             raise CommandError("Nothing was removed.")
-        self.tell(f"Removed of {whose}:", erase(owner))
+        try:
+            self.tell(f"Removed of {whose}:", erase(owner))
+        except AgentStoreError as error:
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
 
     def agreed(self, whose: str) -> bool:
         """Ask, and tell whether the answer is yes."""
@@ -98,12 +103,17 @@ def _as_uuid(text: str | None) -> UUID | None:
         return None
 
 
+@translate_errors
 def erase(owner: dict[str, str]) -> dict[Rows, int]:
-    """Remove them, all of a database in one transaction, and return how many went."""
+    """Remove them, all of a database in one transaction, and return how many went.
+
+    Raises:
+        Conflict: a foreign key of the host's refers to one of them.
+    """
     gone: dict[Rows, int] = {}
     rows = stored(owner)
     for alias in dict.fromkeys(each.db for each in rows):
-        with transaction.atomic(alias):
+        with removing(*(each.model for each in rows)), transaction.atomic(alias):
             for each in rows:
                 if each.db == alias and (count := each._raw_delete(alias)):
                     gone[each] = count
