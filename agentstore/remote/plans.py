@@ -159,8 +159,9 @@ class Plans(Generic[S]):
         answer = yield self._write(method, path, body=body, headers=headers, repeatable=conditional)
         if answer.no_row:
             raise self.not_found(id)
-        if answer.doubtful and answer.status == 412:
-            raise _perhaps_own(error_of(answer))
+        if answer.status == 412:
+            error = self._stale(answer, id, expected_version)
+            raise _perhaps_own(error) if answer.doubtful else error
         return self._row(answer)
 
     def delete(self, id: UUID | str, expected_version: int | None, who: Who) -> Plan[bool]:
@@ -171,7 +172,7 @@ class Plans(Generic[S]):
         if answer.no_row:
             return answer.doubtful and (yield from self._last_was(key, "delete"))
         if not answer.ok:
-            raise error_of(answer)
+            raise self._stale(answer, id, expected_version)
         return True
 
     def undelete(self, id: UUID | str, who: Who) -> Plan[EntityRow[S]]:
@@ -188,6 +189,19 @@ class Plans(Generic[S]):
         """Tell whether the last thing that happened to a row is what an earlier attempt asked for."""
         entries = yield from self.history(key, 1, None)
         return bool(entries) and entries[0].op == op
+
+    def _stale(self, answer: Answer, id: UUID | str, expected_version: int | None) -> errors.AgentStoreError:
+        """Return the error of an answer; of a version that no tag can name, in the store's words."""
+        error = error_of(answer)
+        if not isinstance(error, errors.Conflict) or error.current_version is None:
+            return error
+        if expected_version is None or expected_version > 0:
+            return error
+        return errors.Conflict(
+            f"{self.name} row {parse_id(id)} is at version {error.current_version}, not {expected_version}.",
+            hint="Read it again and reapply your change.",
+            current_version=error.current_version,
+        )
 
     def not_found(self, id: object) -> errors.NotFound:
         """Return the error for an id that the tenant does not have, whoever else may have it."""

@@ -7,7 +7,14 @@ import inspect
 import pytest
 
 from agentstore import acting
-from agentstore.core.errors import AlreadyExists, PermissionDenied, QuotaExceeded, TooLarge, ValidationFailed
+from agentstore.core.errors import (
+    AlreadyExists,
+    Conflict,
+    PermissionDenied,
+    QuotaExceeded,
+    TooLarge,
+    ValidationFailed,
+)
 from agentstore.core.values import new_id
 from agentstore.entities.store import EntityStore
 from agentstore.remote import LocalOnly, RemoteStore
@@ -41,6 +48,21 @@ def test_rows_are_equal_to_those_of_a_local_store(remote, local):
     assert remote.usage() == local.usage()
     remote.delete(made.id)
     assert remote.get_deleted(made.id) == local.get_deleted(made.id)
+
+
+@pytest.mark.parametrize("version", [0, -1, 2, 10**30])
+@pytest.mark.parametrize("method", ["update", "replace", "delete"])
+def test_a_stale_version_is_told_in_the_words_of_a_local_store(remote, local, method, version):
+    id = local.create({"text": "a"}).id.hex
+    given = () if method == "delete" else ({"text": "b"},)
+    said = []
+
+    for store in (remote, local):
+        with pytest.raises(Conflict) as caught:
+            getattr(store, method)(id, *given, expected_version=version)
+        said.append(caught.value.as_dict())
+
+    assert said[0] == said[1] and said[0]["current_version"] == 1
 
 
 def test_without_a_schema_data_is_a_dict(connect, tenant, spoil_task):
