@@ -29,7 +29,8 @@ FEW = 10_000
 ASKED = FEW // PER_TENANT
 SCHEMA = "few"
 
-# Problems of twelve words out of 600, as a lesson has them; about two in a hundred hold a given word.
+# Problems of twelve words out of 600, as a lesson has them; about two in a hundred hold a given word. No
+# two have one time, and so one rank, as a tenant's have not that were saved one after another.
 ROWS = """
 WITH texts AS MATERIALIZED (
   SELECT n, array_agg('word' || (hashint8(n * 31 + w) & 2147483647) %% 600 ORDER BY w) AS words
@@ -38,7 +39,8 @@ WITH texts AS MATERIALIZED (
   SELECT n, array_to_string(words, ' ') AS problem,
     'What worked: ' || repeat('a step, ', 20) || n AS strategy,
     (SELECT jsonb_agg(DISTINCT word ORDER BY word) FROM unnest(words) AS word) AS terms,
-    (1 + n %% 20) * 0.15 AS confidence, timestamptz '2026-01-01' + n %% 250 * interval '1 day' AS ts
+    (1 + n %% 20) * 0.15 AS confidence,
+    timestamptz '2026-01-01' + n %% 250 * interval '1 day' + n * interval '1 second' AS ts
   FROM texts
 )
 INSERT INTO agentstore_strategy (id, tenant, strategy_id, problem, strategy, confidence, ts, origin, terms,
