@@ -40,10 +40,18 @@ def _within(container: JSONValue, contained: JSONValue) -> bool:
             key in container and _within(container[key], value) for key, value in contained.items()
         )
     if isinstance(contained, list):
-        return isinstance(container, list) and all(
-            any(_within(candidate, item) for candidate in container) for item in contained
-        )
+        return isinstance(container, list) and _includes(container, contained)
     return _equal_scalars(container, contained)
+
+
+def _includes(container: list[JSONValue], contained: list[JSONValue]) -> bool:
+    scalars = {(type(item), item) for item in container if not isinstance(item, dict | list)}
+    return all(
+        any(_within(candidate, item) for candidate in container)
+        if isinstance(item, dict | list)
+        else (type(item), item) in scalars
+        for item in contained
+    )
 
 
 def _equal_scalars(left: JSONValue, right: JSONValue) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from decimal import Decimal
 from typing import Any
@@ -32,7 +33,13 @@ def _on_connect(*, sender: object, connection: BaseDatabaseWrapper, **kwargs: An
 
 
 def _contains(data: str, contained: str) -> bool:
-    return ordering.contains(ordering.exact_json(data), ordering.exact_json(contained))
+    return ordering.contains(ordering.exact_json(data), _asked(contained))
+
+
+@functools.lru_cache(maxsize=4)
+def _asked(contained: str) -> Any:
+    """Return what every row of a statement is held against, parsed once."""
+    return ordering.exact_json(contained)
 
 
 def _number(data: str, key: str) -> str | None:

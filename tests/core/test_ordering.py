@@ -117,6 +117,22 @@ def test_containment(container, contained, expected):
     assert ordering.contains(left, right) is expected
 
 
+def test_the_work_of_containment_grows_with_the_lists_not_with_their_product():
+    compared = []
+
+    class Word(str):
+        def __eq__(self, other):
+            compared.append(self)
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    words = [Word(number) for number in range(500)]
+
+    assert ordering.contains(words, [Word(number) for number in reversed(range(500))])
+    assert len(compared) < 5 * 500
+
+
 @pytest.mark.parametrize(
     ("text", "folded"),
     [

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection, connections
 
-from agentstore.core import sqlite
+from agentstore.core import ordering, sqlite
 
 
 @pytest.fixture
@@ -35,6 +35,16 @@ def test_containment(plain, data, contained, expected):
 def test_no_number_is_null(plain, data):
     """Whatever a hand wrote into a row, no function raises: one row must not poison a page."""
     assert plain("SELECT AGENTSTORE_NUMBER(?, 'a')", data) is None
+
+
+def test_what_all_rows_are_held_against_is_parsed_once(plain, monkeypatch):
+    parsed = []
+    exact_json = ordering.exact_json
+    monkeypatch.setattr(ordering, "exact_json", lambda text: parsed.append(text) or exact_json(text))
+    rows = " UNION ALL ".join("SELECT '[1, 2]' AS data" for _ in range(5))
+
+    assert plain(f"SELECT sum(AGENTSTORE_CONTAINS(data, ?)) FROM ({rows})", "[2, 2.0]") == 5
+    assert parsed.count("[2, 2.0]") == 1
 
 
 def test_numbers_compare_as_numbers(plain):
