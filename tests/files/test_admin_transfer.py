@@ -153,6 +153,16 @@ def test_a_single_file_has_no_path_whatever_a_browser_sends(admin_client, files)
     assert [line.split(" ")[0] for line in steps_of(page)] == ["a.md", "notes/deep/day.md"]
 
 
+@pytest.mark.parametrize("field", ["files", "folder_files"])
+def test_a_manifest_of_something_else_is_a_file_like_the_rest(admin_client, files, field):
+    path = "x/manifest.json" if field == "folder_files" else "manifest.json"
+
+    page = as_browser_posts(admin_client, (field, path, '{"name": "a browser extension"}')).content.decode()
+    confirm(admin_client, page)
+
+    assert files.read("manifest.json") == '{"name": "a browser extension"}'
+
+
 def test_a_folder_is_refused_where_its_paths_were_lost(admin_client, files, settings):
     """Some middleware of the host had the form parsed before: names alone would mix the files up."""
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "tests.files.test_admin_transfer.read_early"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
@@ -111,9 +112,16 @@ def _uploaded(request: HttpRequest, uploads: Sequence[UploadedFile[Any]]) -> dic
         return read_zip(zips[0].read())
     paths = _paths(request, uploads)
     return read_packed(
-        Packed(path=path, size=upload.size or 0, read=upload.read)
+        Packed(path=path, size=upload.size or 0, read=partial(_read, upload))
         for path, upload in zip(paths, uploads, strict=True)
     )
+
+
+def _read(upload: UploadedFile[Any], most: int) -> bytes:
+    """Return the beginning of an upload, also of one that was read before."""
+    upload.seek(0)
+    found: bytes = upload.read(most)
+    return found
 
 
 def _paths(request: HttpRequest, uploads: Sequence[UploadedFile[Any]]) -> list[str]:
