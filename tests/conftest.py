@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -19,6 +20,12 @@ from rest_framework.test import APIClient
 from agentstore.remote import EntityClient
 from tests.live import LiveServer, credentials, serving
 from tests.postgres import Cluster
+
+# A busy machine is slow, never wrong: no property fails for the time that it took.
+hypothesis.settings.register_profile(
+    "suite", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

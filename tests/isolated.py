@@ -30,7 +30,7 @@ def run_python(
         env={**inherited, "PYTHONPATH": path, **environ},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     if check and done.returncode:
         raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from django.db import connections
+from django.db import connection, connections
 
-__all__ = ["run_parallel"]
+__all__ = ["run_parallel", "sessions"]
 
 T = TypeVar("T")
 
@@ -33,3 +33,16 @@ def run_parallel(n: int, fn: Callable[[int], T], *, timeout: float = 120) -> lis
 
     with ThreadPoolExecutor(max_workers=n) as pool:
         return [future.result(timeout=timeout) for future in [pool.submit(work, i) for i in range(n)]]
+
+
+def sessions() -> set[int]:
+    """Return the sessions that clients have on this test's PostgreSQL database, the own one included.
+
+    Compare with what was there before: an earlier test may have left a thread that keeps its session.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE datname = current_database() AND backend_type = 'client backend'"
+        )
+        return {pid for (pid,) in cursor.fetchall()}

@@ -37,7 +37,7 @@ OTHER_USERS = ("postgres", "nobody")  # PostgreSQL refuses to run as root
 PREFIX = "agentstore-pg-"
 SOCKET_NAME = ".s.PGSQL.5432"
 MAX_SOCKET_PATH = 100  # the kernel's limit is 104 or 108 bytes
-PATIENCE = 60  # seconds; a busy machine is slow, never wrong
+PATIENCE = 120  # seconds; a busy machine is slow, never wrong
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "200",
@@ -115,7 +115,7 @@ def _release(keeper: subprocess.Popen[bytes]) -> None:
     for pipe in (keeper.stdin, keeper.stdout):
         assert pipe is not None
         pipe.close()
-    keeper.wait(timeout=PATIENCE)
+    keeper.wait(timeout=3 * PATIENCE)
 
 
 # What follows runs in the keeper.
@@ -127,10 +127,7 @@ def keep(binaries: Path, settings: Mapping[str, str]) -> None:
         signal.signal(signum, lambda *_: sys.exit(0))
     try:
         user = _other_user()
-        with tempfile.TemporaryDirectory(
-            prefix="agentstore-pg-", dir=_place(), ignore_cleanup_errors=True
-        ) as name:
-            folder = Path(name)
+        with _folder() as folder:
             _give(folder, user)
             with _serving(_runnable(binaries, folder, user), folder, user, settings) as answer:
                 _tell(answer)
@@ -268,10 +265,10 @@ def _await_ready(server: subprocess.Popen[bytes], folder: Path) -> None:
 def _end(server: subprocess.Popen[bytes]) -> None:
     server.send_signal(signal.SIGINT)
     try:
-        server.wait(timeout=20)
+        server.wait(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         server.send_signal(signal.SIGQUIT)
-        server.wait(timeout=20)
+        server.wait(timeout=PATIENCE)
 
 
 if __name__ == "__main__":

@@ -120,5 +120,5 @@ def test_the_pages_of_files_and_entities_pass_axe_and_fit_the_screen(
 
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
     with opened(live_server.url, **options) as browser:
-        problems = browser.do(look_at_all, timeout=300)
+        problems = browser.do(look_at_all, timeout=900)
     assert not problems, "\n".join(f"{address}: {told}" for address, told in problems.items())

@@ -40,7 +40,7 @@ def test_a_client_that_is_killed_takes_the_server_with_it(tenant):
     with subprocess.Popen(
         [sys.executable, "-c", DYING, tenant], cwd=ROOT, env=server_environ(), stderr=subprocess.PIPE
     ) as client:
-        _, logged = client.communicate(timeout=120)
+        _, logged = client.communicate(timeout=300)
 
     texts = [row.data.text for row in Task.store(tenant).iterate()]
     assert client.returncode == -9 and logged == b""

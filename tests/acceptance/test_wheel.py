@@ -144,15 +144,15 @@ def address(site: Site) -> Iterator[str]:
             yield listening(server, output)
         finally:
             server.terminate()
-            server.wait(timeout=30)
+            server.wait(timeout=120)
 
 
 def listening(server: subprocess.Popen[bytes], output: Path) -> str:
     """Return the address that the server prints once it listens."""
-    for _ in range(600):
+    for _ in range(1200):
         assert server.poll() is None, output.read_text()
-        if found := re.search(r"http://127\.0\.0\.1:\d+", output.read_text()):
-            return found.group()
+        if found := re.search(r"(http://127\.0\.0\.1:\d+)/", output.read_text()):
+            return found.group(1)
         time.sleep(0.1)
     raise AssertionError(f"The server did not start.\n{output.read_text()}")
 
@@ -167,7 +167,7 @@ def rest(address: str, path: str, body: object = None, method: str | None = None
         method=method,
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - this machine
+        with urllib.request.urlopen(request, timeout=120) as response:  # noqa: S310 - this machine
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
@@ -178,10 +178,10 @@ def admin(address: str) -> urllib.request.OpenerDirector:
     """A browser of sorts, logged in to the admin."""
     cookies = http.cookiejar.CookieJar()
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
-    opener.open(f"{address}/admin/login/", timeout=30)
+    opener.open(f"{address}/admin/login/", timeout=120)
     token = next(cookie.value for cookie in cookies if cookie.name == "csrftoken")
     form = {**LOGIN, "csrfmiddlewaretoken": token, "next": "/admin/"}
-    opener.open(f"{address}/admin/login/", urllib.parse.urlencode(form).encode(), timeout=30)
+    opener.open(f"{address}/admin/login/", urllib.parse.urlencode(form).encode(), timeout=120)
     return opener
 
 
@@ -229,9 +229,9 @@ def test_the_api_refuses_what_does_not_fit(address):
 
 
 def test_the_api_is_documented(address):
-    with urllib.request.urlopen(f"{address}/api/schema/?format=json", timeout=30) as response:  # noqa: S310
+    with urllib.request.urlopen(f"{address}/api/schema/?format=json", timeout=120) as response:  # noqa: S310
         paths = json.load(response)["paths"]
-    with urllib.request.urlopen(f"{address}/api/docs/", timeout=30) as response:  # noqa: S310
+    with urllib.request.urlopen(f"{address}/api/docs/", timeout=120) as response:  # noqa: S310
         assert response.status == 200
 
     assert {"/api/entities/purchases/", "/api/entities/purchases/{id}/history/"} <= set(paths)
@@ -241,9 +241,9 @@ def test_the_admin_shows_a_row_and_its_history(address, admin):
     _, made = rest(address, "entities/purchases/", {"data": {**PURCHASE, "customer": "Wexbury Boatyard"}})
     place = f"{address}/admin/shop/purchase/"
 
-    listed = admin.open(place, timeout=30).read().decode()
-    form = admin.open(f"{place}{made['id']}/change/", timeout=30).read().decode()
-    history = admin.open(f"{place}{made['id']}/history/", timeout=30).read().decode()
+    listed = admin.open(place, timeout=120).read().decode()
+    form = admin.open(f"{place}{made['id']}/change/", timeout=120).read().decode()
+    history = admin.open(f"{place}{made['id']}/history/", timeout=120).read().decode()
 
     assert "Wexbury Boatyard" in listed
     assert 'value="Wexbury Boatyard"' in form

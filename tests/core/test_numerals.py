@@ -32,7 +32,11 @@ def test_all_else_stays_as_it_is(text):
     assert keep_floats(text) == text
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(value=JSON)
 def test_the_database_gives_back_what_was_written(db, value):
     for text in (dump_json(value), quick_json(value)):

@@ -143,7 +143,7 @@ def test_outside_a_request_one_slow_call_does_not_hold_up_the_others(
 
     def slow(self, changes, limit, claim=None):
         if changes[0].data.value["text"] == "first":
-            assert second_is_done.wait(timeout=30)
+            assert second_is_done.wait(timeout=60)
         outcome = insert(self, changes, limit, claim)
         if changes[0].data.value["text"] == "second":
             second_is_done.set()
@@ -172,7 +172,7 @@ def test_a_write_whose_task_is_cancelled_is_done_whole_or_not_at_all(
 
     def slow(self, *arguments):
         begun.set()
-        assert cancelled.wait(timeout=30)
+        assert cancelled.wait(timeout=60)
         outcome = write(self, *arguments)
         done.set()
         return outcome
@@ -186,12 +186,12 @@ def test_a_write_whose_task_is_cancelled_is_done_whole_or_not_at_all(
 
     async def story():
         task = asyncio.ensure_future(calls[call]())
-        await asyncio.to_thread(begun.wait, 30)
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.to_thread(done.wait, 30)
+        await asyncio.to_thread(done.wait, 60)
 
     asyncio.run(story())
 

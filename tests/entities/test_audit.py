@@ -259,7 +259,11 @@ STEPS: st.SearchStrategy = st.one_of(
 
 
 @pytest.mark.local_only
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(first=FIELDS, steps=st.lists(STEPS, min_size=1, max_size=12), before=st.sampled_from([0, 0, 46]))
 def test_every_version_can_be_had_as_it_was(db, backend, tenant, first, steps, before):
     store = Plain.store(tenant)

@@ -306,7 +306,7 @@ def test_a_write_waits_for_the_callers_block_of_another(tenant):
 @pytest.mark.postgres_only
 def test_a_deadlock_is_a_storage_error_that_may_be_tried_again(tenant):
     """Two blocks that create in two entities in opposite order: PostgreSQL ends one of them."""
-    both_have_begun = threading.Barrier(2, timeout=30)
+    both_have_begun = threading.Barrier(2, timeout=60)
     stores = [Task.store(tenant), Plain.store(tenant)]
     for store in stores:
         store.create({"text": "the counters are there"})

@@ -201,7 +201,11 @@ def test_a_rotated_key_still_reads_older_cursors(cursor_of, tasks, settings):
         tasks.query(cursor=cursor)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(
     values=st.lists(st.sampled_from([None, 1, 2, 2, 2.5]), max_size=24),
     limit=st.integers(1, 9),

@@ -13,7 +13,11 @@ from tests.testapp.models import Plain
 LARGE = [1e16, 7.121120383231941e16, -1e23, 1e300, 1.7976931348623157e308, 5e-324, 0.1, 10**23, 2**70]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(value=JSON, text=TEXT)
 def test_any_json_is_read_as_it_was_written(db, backend, tenant, value, text):
     store = Plain.store(tenant)

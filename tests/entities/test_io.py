@@ -272,7 +272,11 @@ FIELDS = {
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("model", FIELDS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(data=st.data())
 def test_what_is_exported_can_be_imported_and_is_the_same(db, backend, model, format, data):
     with transaction.atomic():

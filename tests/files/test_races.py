@@ -207,9 +207,9 @@ def test_writers_of_different_files_never_wait_for_each_other(store, tenant):
     holder = threading.Thread(target=hold)
     holder.start()
     try:
-        assert locked.wait(30)
+        assert locked.wait(60)
         with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '3s'")
+            cursor.execute("SET lock_timeout = '20s'")
         store.write("free.md", "written")
         store.write("new.md", "created")
         store.restore("free.md", 1)
@@ -247,7 +247,7 @@ def test_a_writer_who_waited_sees_what_it_waited_for(store, how):
 
     holder = threading.Thread(target=hold)
     holder.start()
-    assert held.wait(30)
+    assert held.wait(60)
     threading.Timer(0.3, release.set).start()
     if how == "write":
         assert store.write("SOUL.md", "second").version == 3

@@ -109,9 +109,9 @@ def printed(server: subprocess.Popen[str], port: int) -> list[str]:
 
 
 def fetch(address: str) -> int:
-    for _ in range(100):
+    for _ in range(1200):
         try:
-            with urllib.request.urlopen(address, timeout=30) as response:  # noqa: S310 - this machine
+            with urllib.request.urlopen(address, timeout=120) as response:  # noqa: S310 - this machine
                 return int(response.status)
         except urllib.error.HTTPError as error:
             return error.code

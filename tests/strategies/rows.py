@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 from agentstore.strategies.merging import derive
 from agentstore.strategies.values import Entry, StoredStrategy
 
-__all__ = ["NOW", "row"]
+__all__ = ["FAR", "NOW", "row"]
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+#: A time that no clock shows.
+FAR = datetime(2999, 1, 1, tzinfo=UTC)
 
 
 def row(

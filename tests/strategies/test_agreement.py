@@ -58,7 +58,11 @@ def act(store, step, operand):
 
 
 @pytest.mark.django_db
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(STEPS, st.integers(1, 5))
 def test_both_stores_answer_alike(tenant, steps, capacity):
     memory = InMemoryStrategyStore(tenant, capacity=capacity)

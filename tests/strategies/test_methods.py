@@ -241,7 +241,11 @@ SAVES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(SAVES, st.integers(1, 5), st.randoms())
 def test_survivors_are_the_top_ranked_of_all_ever_saved_in_any_order(make_store, tenant, saves, cap, random):
     def after(saves, capacity):

@@ -83,12 +83,11 @@ def test_writers_with_different_caps_leave_no_more_than_the_last_ones_cap(tenant
 def test_a_seed_keeps_the_room_that_it_checked(tenant, monkeypatch):
     """What was checked holds until the last entry is written: other writers wait."""
     seeder, entered = StrategyStore(tenant, capacity=3), threading.Event()
-    has, finished = seeder.has, []
+    has, others = seeder.has, []
 
     def other():
-        entered.wait(20)
-        StrategyStore(tenant, capacity=3).save(problem="other", strategy="s", confidence=3)
-        finished.append("other")
+        entered.wait(60)
+        others.append(StrategyStore(tenant, capacity=3).save(problem="other", strategy="s", confidence=3))
         connections.close_all()
 
     def slow(**content):
@@ -100,11 +99,10 @@ def test_a_seed_keeps_the_room_that_it_checked(tenant, monkeypatch):
     thread = threading.Thread(target=other)
     thread.start()
     result = seeder.seed({"problem": f"problem {n}", "strategy": "s", "confidence": 1} for n in range(3))
-    finished.insert(0, "seed") if not finished else finished.append("seed")
-    thread.join(30)
+    thread.join(60)
 
     assert (result.written, result.failed_at) == (3, None)
-    assert finished[0] == "seed"
+    assert len(others[0].evicted_ids) == 1  # there was no room left: the seed had come to its end
     assert rows(tenant).count() == counted(tenant) == 3
 
 
@@ -118,7 +116,7 @@ def test_a_save_that_waited_for_another_decides_by_what_that_one_left(tenant):
         StrategyStore(tenant, capacity=3).save(id="best", problem="the first", strategy="s", confidence=3)
         waiting = pool.submit(late, tenant)
         wait_for_a_waiter()
-    saved = waiting.result(30)
+    saved = waiting.result(60)
 
     assert saved.evicted_ids == ["id0"]
     assert sorted(row.strategy_id for row in rows(tenant)) == ["best", "id1", "late"]
@@ -136,9 +134,11 @@ def late(tenant):
 
 def wait_for_a_waiter():
     """Return when some session waits for a lock that another has."""
-    for _ in range(200):
+    waiting = "datname = current_database() AND wait_event_type = 'Lock'"
+    for _ in range(1200):
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction is shown what it saw first
+            cursor.execute(f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}")
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.05)
@@ -166,7 +166,7 @@ def test_tenants_do_not_wait_for_each_other(tenant, other_tenant):
     StrategyStore(other_tenant).save(problem="a b", strategy="s")
     with StrategyStore(tenant).hold():
         (result,) = run_parallel(
-            1, lambda _: StrategyStore(other_tenant).save(problem="c d", strategy="s").status, timeout=20
+            1, lambda _: StrategyStore(other_tenant).save(problem="c d", strategy="s").status, timeout=60
         )
 
     assert result == "created"

@@ -20,6 +20,7 @@ from agentstore.strategies.entry import INJECTION_BUDGET_BYTES
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.portable import COUNTER, PortableStrategies
 from tests.parallel import run_parallel
+from tests.strategies.rows import FAR
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +89,7 @@ def test_the_budget_ends_a_find_before_the_first_text_that_does_not_fit(lessons)
 
 def test_a_row_with_a_time_in_2999_ranks_as_now_not_above_it(lessons, tenant):
     lessons.save(problem="extract tables far", strategy="from the future", confidence=1)
-    spoil(tenant, ts=now().replace(year=2999), rank=9999.0)
+    spoil(tenant, ts=FAR, rank=9999.0)
     lessons.save(problem="extract tables near", strategy="surer", confidence=3)
 
     found = lessons.find("extract tables")
@@ -99,7 +100,7 @@ def test_a_row_with_a_time_in_2999_ranks_as_now_not_above_it(lessons, tenant):
 def test_a_row_from_2999_is_evicted_in_its_turn(tenant):
     small = StrategyStore(tenant, capacity=2)
     future = small.save(problem="p one", strategy="from the future", confidence=1)
-    spoil(tenant, ts=now().replace(year=2999), rank=9999.0)
+    spoil(tenant, ts=FAR, rank=9999.0)
     small.save(problem="p two", strategy="b", confidence=2)
 
     saved = small.save(problem="p three", strategy="c", confidence=3)
