@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import asdict
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
 
 from agentstore.core.errors import PermissionDenied
 from agentstore.core.values import JSONObject, utc_text
@@ -15,7 +18,7 @@ from agentstore.files.store import FileStore
 from agentstore.tools.jsonschema import object_schema
 from agentstore.tools.spec import Tool, describing
 
-__all__ = ["file_tools"]
+__all__ = ["check_globs", "file_tools"]
 
 _NAME: JSONObject = {"type": "string", "description": "The file's name, such as notes/day.md."}
 _EXPECTED: JSONObject = {
@@ -38,8 +41,18 @@ def _facts(value: Any) -> JSONObject:
     return {name: utc_text(item) if isinstance(item, datetime) else item for name, item in shown.items()}
 
 
+def check_globs(writable: object) -> None:
+    """Raise ``ImproperlyConfigured`` for what is no list of globs."""
+    if isinstance(writable, str):  # its letters would be taken for globs
+        raise ImproperlyConfigured(f"writable is a list of globs, found the text {writable!r}.")
+    if not isinstance(writable, Collection) or not all(isinstance(glob, str) for glob in writable):
+        raise ImproperlyConfigured(f"writable is a list of globs, found {writable!r:.100}.")
+
+
 def file_tools(store: FileStore, *, writable: Sequence[str], read_only: bool) -> Iterable[Tool]:
     """Return the tools of one agent's files; without ``writable`` globs they only read."""
+    globs = sorted(writable) if isinstance(writable, Set) else writable  # the same in every process
+    writable = [unicodedata.normalize("NFC", glob) for glob in globs]  # as the names are
     yield _list(store)
     yield _read(store)
     yield _versions(store)
@@ -50,11 +63,16 @@ def file_tools(store: FileStore, *, writable: Sequence[str], read_only: bool) ->
 
 def _allow(name: str, writable: Sequence[str]) -> str:
     checked = check_name(name)
-    if not any(fnmatchcase(checked, glob) for glob in writable):
+    if not any(_matches(checked, glob) for glob in writable):
         raise PermissionDenied(
             f"The file {checked!r} may not be written.", hint=f"Writable: {', '.join(writable)}."
         )
     return checked
+
+
+def _matches(name: str, glob: str) -> bool:
+    """Tell whether a glob means a name; ``*`` stands for folders too, and ``**/`` also for none."""
+    return fnmatchcase(name, glob) or ("**/" in glob and fnmatchcase(name, glob.replace("**/", "")))
 
 
 def _list(store: FileStore) -> Tool:

@@ -18,7 +18,7 @@ from agentstore.files.store import FileStore
 from agentstore.strategies.store import StrategyStore
 from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools
-from agentstore.tools.files import file_tools
+from agentstore.tools.files import check_globs, file_tools
 from agentstore.tools.generic import generic_tools
 from agentstore.tools.spec import Tool, check_dialect, render
 from agentstore.tools.strategies import strategy_tools
@@ -128,8 +128,7 @@ def toolset(
     listed = not (entities is None and files is None and strategies is None)
     chosen = list(entities or ()) if listed else all_entities()
     stores = [_bound(item, tenant, actor) for item in chosen]
-    if isinstance(writable, str):  # its letters would be taken for globs
-        raise ImproperlyConfigured(f"writable is a list of globs, found the text {writable!r}.")
+    check_globs(writable)
     if files is None and agent is not None:
         files = FileStore(_need(tenant), agent, actor=actor)
     if not listed:
@@ -140,7 +139,7 @@ def toolset(
     else:
         tools += [tool for store in stores for tool in entity_tools(store, read_only=read_only)]
     if files is not None:
-        tools += file_tools(files.with_source("tool"), writable=tuple(writable), read_only=read_only)
+        tools += file_tools(files.with_source("tool"), writable=writable, read_only=read_only)
     if strategies is not None:
         tools += strategy_tools(strategies, read_only=read_only)
     return Toolset(tools, strict=strict)

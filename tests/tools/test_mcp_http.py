@@ -397,6 +397,11 @@ def test_a_text_in_the_place_of_a_list_is_refused_at_once(name):
         mcp_app(**{name: "*"})
 
 
+def test_what_is_no_list_of_globs_is_refused_at_once():
+    with pytest.raises(ImproperlyConfigured, match="writable is a list of globs"):
+        mcp_app(writable=[5])
+
+
 def test_an_agent_that_can_be_none_is_refused_at_once():
     with pytest.raises(ValidationFailed):
         mcp_app(agent="no agent")

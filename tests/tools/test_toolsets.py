@@ -249,6 +249,50 @@ def test_a_single_text_is_no_list_of_globs(tenant):
         toolset(tenant, agent="bia", writable="notes/*")
 
 
+@pytest.mark.parametrize("writable", [None, 5, b"notes/*", [None], ["notes/*", 5], {1}], ids=repr)
+def test_what_is_no_list_of_globs_is_refused_at_once(tenant, writable):
+    with pytest.raises(ImproperlyConfigured, match="writable is a list of globs"):
+        toolset(tenant, agent="bia", writable=writable)
+
+
+def test_globs_of_a_set_are_told_in_one_order(tenant):
+    tools = toolset(tenant, agent="bia", entities=[], writable={"c", "a", "b", "e", "d"})
+
+    assert "Writable: a, b, c, d, e." in tools.definitions("openai")[3]["description"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "name", "allowed"),
+    [
+        ("*", "a.md", True),
+        ("*", "a/b/c.md", True),
+        ("notes/*", "notes/a/b.md", True),
+        ("notes/*", "notes", False),
+        ("notes/*", "old/notes/a.md", False),
+        ("notes/*", "Notes/a.md", False),
+        ("notes/*", "notesx/a.md", False),
+        ("notes/**", "notes/a/b.md", True),
+        ("**/*.md", "a.md", True),
+        ("**/*.md", "a/b.md", True),
+        ("**/*.md", "a.txt", False),
+        ("notes/**/day.md", "notes/day.md", True),
+        ("notes/**/day.md", "notes/2027/05/day.md", True),
+        ("day-?.md", "day-1.md", True),
+        ("day-[12].md", "day-3.md", False),
+        ("caf\u0065\u0301/*", "caf\u00e9/a.md", True),
+        ("", "a.md", False),
+    ],
+)
+def test_a_glob_means_what_one_expects(tenant, glob, name, allowed):
+    tools = toolset(tenant, agent="bia", entities=[], writable=[glob])
+
+    result = tools.call("file_write", {"name": name, "content": "x"})
+
+    assert ("file" in result, result.get("error", {}).get("code")) == (
+        (True, None) if allowed else (False, "permission")
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "code"),
     [

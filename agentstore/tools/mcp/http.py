@@ -30,6 +30,7 @@ from agentstore.core import errors, guards
 from agentstore.core.access import get_access
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, wanted_tenant
 from agentstore.core.values import JSONObject
+from agentstore.tools.files import check_globs
 from agentstore.tools.mcp.callers import (
     Authenticate,
     Refused,
@@ -93,6 +94,7 @@ def mcp_app(
     for name, value in {"writable": writable, "allowed_origins": allowed_origins}.items():
         if isinstance(value, str):
             raise ImproperlyConfigured(f"mcp_app(): {name} must be a list, found {value!r:.100}.")
+    check_globs(writable)
     endpoint = _Endpoint(
         authenticator(authenticate),
         tools,
