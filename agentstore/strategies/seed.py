@@ -1,13 +1,13 @@
 """Seeding: a batch of strategies that is checked whole before the first one is written.
 
-Works on any store with the methods of ``SeedTarget``; ``store.seed(entries)`` is the same call.
+Works on any store that is a ``SeedTarget``; ``store.seed(entries)`` is the same call.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -61,16 +61,12 @@ def exported(
 
 
 class SeedTarget(Protocol):
-    """What seeding needs of a store."""
+    """What seeding needs of a store: ``save``.
 
-    def hold(self) -> AbstractContextManager[object]:
-        """Keep other writers of the tenant out inside the block, so that the check stays true."""
-
-    def usage(self) -> Usage:
-        """Return how many strategies there are, and how many there may be."""
-
-    def has(self, *, problem: str, strategy: str) -> bool:
-        """Tell whether the content is stored."""
+    What else a ``StrategyStore`` has is used if it is there. Without ``usage`` the room is not
+    checked; without ``has`` every entry takes room; without ``hold`` other writers are not kept out
+    between the check and the last save.
+    """
 
     def save(
         self,
@@ -122,7 +118,7 @@ def seed_strategies(store: SeedTarget, entries: Iterable[object]) -> SeedResult:
             little room. Nothing was written; ``errors`` has all that is wrong.
     """
     batch = _as_list(entries)
-    with store.hold():
+    with _held(store):
         plan = plan_seed(store, batch)
         if plan.problems:
             raise _refusal(plan)
@@ -131,17 +127,32 @@ def seed_strategies(store: SeedTarget, entries: Iterable[object]) -> SeedResult:
 
 def plan_seed(store: SeedTarget, entries: Iterable[object]) -> SeedPlan:
     """Return what seeding would do and everything that is wrong; write nothing."""
-    now, batch = values.now(), _Batch()
-    plan = SeedPlan(entries=[], problems=[], new=[], existing=[], undated=[], free=store.usage().remaining)
-    for number, given in enumerate(_as_list(entries), start=1):
+    now, batch, given_entries = values.now(), _Batch(), _as_list(entries)
+    free = _room(store, len(given_entries))
+    plan = SeedPlan(entries=[], problems=[], new=[], existing=[], undated=[], free=free)
+    for number, given in enumerate(given_entries, start=1):
         entry = _check(plan, batch, number, given, now)
         plan.entries.append(entry)
         if entry is not None:
-            stored = store.has(problem=entry.problem, strategy=entry.strategy)
-            (plan.existing if stored else plan.new).append(number)
+            (plan.existing if _stored(store, entry) else plan.new).append(number)
     if len(plan.new) > plan.free:
         plan.problems.append(_no_room(plan))
     return plan
+
+
+def _held(store: SeedTarget) -> AbstractContextManager[object]:
+    hold: Callable[[], AbstractContextManager[object]] = getattr(store, "hold", nullcontext)
+    return hold()
+
+
+def _room(store: SeedTarget, wanted: int) -> int:
+    usage: Callable[[], Usage] | None = getattr(store, "usage", None)
+    return wanted if usage is None else usage().remaining
+
+
+def _stored(store: SeedTarget, entry: Entry) -> bool:
+    has: Callable[..., bool] | None = getattr(store, "has", None)
+    return has is not None and has(problem=entry.problem, strategy=entry.strategy)
 
 
 def _as_list(entries: Iterable[object]) -> list[object]:
@@ -203,11 +214,10 @@ def _refusal(plan: SeedPlan) -> ValidationFailed:
 
 
 def _write(store: SeedTarget, plan: SeedPlan) -> SeedResult:
-    written = 0
+    written, replayed = 0, set(plan.existing) & set(plan.undated)
     for number, entry in enumerate(filter(None, plan.entries), start=1):  # no problems: all are there
-        refreshes = number in plan.new or number not in plan.undated
         try:
-            _save(store, entry, entry.ts if refreshes else OLDEST)
+            _save(store, entry, OLDEST if number in replayed else entry.ts)
         except Exception as error:
             logger.exception("agentstore: the seed stopped at entry %s (%s)", number, entry.id)
             failure = SeedFailure(number=number, id=entry.id, error=_text_of(error))

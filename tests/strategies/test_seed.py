@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from agentstore.core.errors import StorageFailed, ValidationFailed
-from agentstore.core.values import clock_at
+from agentstore.core.values import Usage, clock_at
 from agentstore.strategies.seed import plan_seed, seed_strategies
 from tests.strategies.rows import NOW
 
@@ -242,3 +242,33 @@ def test_a_plan_tells_which_two_entries_collide(store):
         (2, None, "problem, strategy", "Same content as entry 1."),
     ]
     assert plan.problems[1].hint == "Leave one of the two out."
+
+
+class Saving:
+    """The least that a store can be."""
+
+    def __init__(self):
+        self.saved = []
+
+    def save(self, **fields):
+        self.saved.append((fields["id"], fields["origin"]))
+
+
+def test_a_store_that_can_only_save_is_seeded_without_a_look_at_its_room():
+    store = Saving()
+
+    result = seed_strategies(store, entries("a", "b"))
+
+    assert (result.written, store.saved) == (2, [("a", "seeded"), ("b", "seeded")])
+    with pytest.raises(ValidationFailed, match="Same id as entry 1."):
+        seed_strategies(store, entries("a", "a"))
+
+
+def test_where_a_store_can_not_tell_what_it_has_the_whole_batch_takes_room():
+    store = Saving()
+    store.usage = lambda: Usage(used=3, capacity=4)
+
+    with pytest.raises(ValidationFailed, match="2 new strategies, room for 1."):
+        seed_strategies(store, entries("a", "b"))
+
+    assert store.saved == []
