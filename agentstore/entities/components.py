@@ -7,10 +7,11 @@ never share a component.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, NoDefault
 from pydantic_core import core_schema
 
 from agentstore.core.values import JSONObject
@@ -55,6 +56,17 @@ class _EntityJsonSchema(GenerateJsonSchema):
     def any_schema(self, schema: core_schema.AnySchema) -> JsonSchemaValue:
         return {} if self.mode == "serialization" else dict(_ANY)
 
+    def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
+        """Give a default in the form that is stored, which is the one that a body has."""
+        value = super().get_default_value(schema)
+        encode = _encoder(schema["schema"]) if self.mode == "validation" else None
+        if encode is None or value is None or value is NoDefault:
+            return value
+        try:
+            return encode(value)
+        except Exception:  # a default that is no value before it is validated
+            return value
+
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         if self.mode == "serialization":
             return {"type": "string"}
@@ -64,6 +76,15 @@ class _EntityJsonSchema(GenerateJsonSchema):
             if schema.get(bound) is not None
         }
         return {"anyOf": [number, {"type": "string", "pattern": DECIMAL}]}
+
+
+def _encoder(schema: Any) -> Callable[[Any], Any] | None:
+    """Return what a field's own serializer does with a value, if it has one that needs nothing else."""
+    while isinstance(schema, dict) and "serialization" not in schema:
+        schema = schema.get("schema")
+    how = schema["serialization"] if schema else {}
+    plain = how.get("type") == "function-plain" and not how.get("info_arg")
+    return how["function"] if plain else None
 
 
 def components_of(model: type[EntityModel]) -> dict[str, JSONObject]:
