@@ -12,6 +12,7 @@ from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
 from agentstore.core.storage import atomic
+from agentstore.core.values import JSONObject
 from agentstore.files.names import check_content, check_name, digest, name_key
 from agentstore.files.store import FileStore
 from agentstore.files.values import FileInfo
@@ -128,7 +129,7 @@ class _Planner:
             return step
         if self.policy == "skip":
             return replace(step, action="skip", why="It is there already.")
-        if self.policy == "seed" and not info.context.get(SEED):
+        if self.policy == "seed" and not _by_seed(info.context):
             return replace(step, action="keep", why=_changed_by(info))
         if info.name != name:
             why = f"There is a file {info.name!r}: names that differ in capitals only are the same."
@@ -139,7 +140,7 @@ class _Planner:
 
     def _prune(self, info: FileInfo) -> Step:
         step = Step(name=info.name, action="delete", version=info.version, why="It is not among the files.")
-        if self.policy == "seed" and not info.context.get(SEED):
+        if self.policy == "seed" and not _by_seed(info.context):
             return replace(step, action="keep", why=_changed_by(info))
         return step
 
@@ -153,7 +154,7 @@ class _Planner:
         return {
             key: f"It was deleted by {row['actor'] or 'somebody'}."
             for key, row in last.items()
-            if not row["context"].get(SEED)
+            if not _by_seed(row["context"])
         }
 
     def _check_room(self, plan: Plan, wanted: Mapping[str, str]) -> None:
@@ -173,6 +174,11 @@ class _Planner:
                 "bytes would be used.",
                 hint="Delete or shorten files that are no longer needed.",
             )
+
+
+def _by_seed(context: JSONObject) -> bool:
+    """Tell whether a seed wrote it: a run of somebody else may well note the seed of its model."""
+    return context.get(SEED) is True
 
 
 def _changed_by(info: FileInfo) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentstore import acting
 from agentstore.core.errors import AlreadyExists, Conflict, QuotaExceeded, TooLarge, ValidationFailed
 from agentstore.files import FileStore
 from agentstore.files.importing import fingerprint, import_files
@@ -241,6 +242,18 @@ def test_a_seed_never_overwrites_what_a_person_changed(seeded, files):
         "It was changed by user:7 (version 2), not by a seed."
     )
     assert now_in(seeded) == {"a.md": "by hand", "b.md": "b1", "c.md": "c2"}
+
+
+@pytest.mark.parametrize("seed", [42, 1, "7", {"model": 3}], ids=str)
+def test_a_run_that_notes_the_seed_of_its_model_is_no_seed_of_files(seeded, files, seed):
+    with acting(actor="agent:bia", context={"seed": seed}):
+        files.write("a.md", "learnt")
+        files.delete("b.md")
+
+    plan = import_files(seeded, NEXT, policy="seed", prune=True)
+
+    assert actions(plan) == {"a.md": "keep", "b.md": "keep", "c.md": "update"}
+    assert seeded.read("a.md") == "learnt"
 
 
 def test_an_import_by_a_person_is_a_change_by_a_person(seeded):
