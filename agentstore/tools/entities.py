@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Set
 from functools import partial
 from typing import Any
 
-from agentstore.core import guards
+from agentstore.core import errors, guards
 from agentstore.core.values import EntityRow, JSONObject, utc_text
 from agentstore.entities.base import EntityModel
 from agentstore.entities.query import MAX_LIMIT
@@ -118,7 +118,13 @@ def _do_get(store: EntityStore[Any], arguments: JSONObject, call_id: str | None)
 
 
 def _do_create(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
-    row = store.create(arguments["data"], idempotency_key=_call_key(call_id))
+    try:
+        row = store.create(arguments["data"], idempotency_key=_call_key(call_id))
+    except errors.Conflict:  # of the key, which says nothing to who made the call
+        raise errors.Conflict(
+            f"The call id {call_id!r:.100} was used before, with other data.",
+            hint="Make a new call for a new row.",
+        ) from None
     return {"row": _shown(store, row)}
 
 

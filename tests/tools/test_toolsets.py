@@ -135,6 +135,15 @@ def test_the_same_call_id_creates_once(tasks):
     assert len(tasks.call("tasks_query", {})["rows"]) == 1
 
 
+def test_a_call_id_that_comes_again_with_other_data_is_told_as_such(tasks):
+    tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
+
+    error = tasks.call("tasks_create", {"data": {"text": "y"}}, call_id="call-1")["error"]
+
+    assert error["code"] == "conflict" and "call id 'call-1'" in error["detail"]
+    assert "key" not in error["detail"] + error["hint"]
+
+
 @pytest.mark.parametrize("length", [10, 255, 4000])
 def test_call_ids_of_any_length_stay_apart(tasks, length):
     one, two = ("x" * length + end for end in "ab")
