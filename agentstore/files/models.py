@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from simple_history.manager import HistoricalQuerySet, HistoryManager
-from simple_history.models import HistoricalRecords
+from simple_history.models import HistoricalRecords, registered_models
 
 from agentstore.core.models import StoreModel, StoreQuerySet
 
@@ -46,6 +46,12 @@ class PinnedHistory(HistoricalRecords):  # type: ignore[misc]
     """
 
     _date_indexing = False
+
+    def create_history_model(self, model: type[models.Model], inherited: bool) -> type[models.Model]:
+        """Return the version table; a host's ``clean_old_history --auto`` and the like pass it by."""
+        made: type[models.Model] = super().create_history_model(model, inherited)
+        registered_models.pop(model._meta.db_table, None)
+        return made
 
     def post_save(
         self, instance: models.Model, created: bool, using: str | None = None, **kwargs: Any

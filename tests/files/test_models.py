@@ -282,6 +282,35 @@ def test_async_writes_around_the_store_are_refused_too(transactional_db, tenant)
             asyncio.run(call())
 
 
+@pytest.mark.parametrize("command", ["clean_old_history", "clean_duplicate_history", "populate_history"])
+def test_commands_of_a_host_s_own_histories_pass_the_versions_by(store, command):
+    """A host that has them run every night must neither lose versions nor be stopped by a refusal."""
+    for number in range(3):
+        with clock_at(START + timedelta(minutes=number)):
+            store.write("old.md", str(number))
+    store.delete("old.md")
+    before = [list(model._base_manager.order_by("pk").values()) for model in (AgentFile, HistoricalAgentFile)]
+    options = {"days": 0} if command == "clean_old_history" else {}
+
+    call_command(command, auto=True, verbosity=0, **options)
+
+    after = [list(model._base_manager.order_by("pk").values()) for model in (AgentFile, HistoricalAgentFile)]
+    assert after == before
+    with pytest.raises(BypassRefused):
+        call_command("clean_old_history", "agentstore.AgentFile", days=0, verbosity=0)
+
+
+def test_a_name_whose_file_is_gone_for_good_is_not_taken_for_a_file_without_history(store, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_DELETED_KEPT": 0}
+    for name in ("SOUL.md", "gone.md"):
+        store.write(name, "x")
+        store.delete(name)
+
+    call_command("populate_history", auto=True, verbosity=0)
+
+    assert AgentFile._base_manager.exists() and not HistoricalAgentFile._base_manager.exists()
+
+
 def test_fixtures_can_be_loaded(store, tmp_path):
     """What ``dumpdata`` wrote ``loaddata`` brings back, versions and all."""
     path = tmp_path / "files.json"
