@@ -77,11 +77,13 @@ class Toolset:
             NotFound: there is no such tool.
             AgentStoreError: the arguments do not fit, or the store refused.
         """
-        tool = self._tools.get(name) if isinstance(name, str) else None
-        if tool is None:
+        if not isinstance(name, str):
             raise errors.NotFound(
-                f"There is no tool {str(name)[:100]!r}.", hint=suggest(str(name), self._tools)
+                f"A tool's name is a text, found {type(name).__name__}.", hint=suggest("", self._tools)
             )
+        tool = self._tools.get(name)
+        if tool is None:
+            raise errors.NotFound(f"There is no tool {name[:100]!r}.", hint=suggest(name, self._tools))
         return tool.handler(check_arguments(tool, arguments, strict=self.strict), call_id)
 
     async def acall(self, name: str, arguments: JSONValue, *, call_id: str | None = None) -> JSONObject:
