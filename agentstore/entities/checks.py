@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any, get_origin
 
 from django.core import checks
-from pydantic import BaseModel, Secret, SecretBytes, SecretStr, ValidationError
+from pydantic import BaseModel, RootModel, Secret, SecretBytes, SecretStr, ValidationError
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
@@ -114,10 +114,12 @@ def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Itera
     if problem:
         yield _error(model, 108, problem, "A default fits its type, and each field reads its own JSON form.")
     for nested in _nested(schema):
-        if not issubclass(nested, EntitySchema):
+        root = issubclass(nested, RootModel)
+        if not (nested.model_config.get("strict") if root else issubclass(nested, EntitySchema)):
+            cure = "Give it ConfigDict(strict=True)" if root else "Derive it from EntitySchema"
             yield checks.Warning(
                 f"{model.__name__}: the nested model {nested.__name__} is not strict.",
-                hint="Derive it from EntitySchema: pydantic does not hand the rules down.",
+                hint=f"{cure}: pydantic does not hand the rules down.",
                 obj=model,
                 id="agentstore.W101",
             )
@@ -125,7 +127,9 @@ def _check_schema(model: type[EntityModel], schema: type[EntitySchema]) -> Itera
 
 def _lossy(schema: type[BaseModel]) -> Iterator[str]:
     """Yield the fields that are not stored, or stored as what they can't be read from."""
-    taken = set(schema_json(schema, mode="validation").get("properties", {}))
+    taken = {"root"}  # of a RootModel, which is stored as what it holds
+    if not issubclass(schema, RootModel):
+        taken = set(schema_json(schema, mode="validation").get("properties", {}))
     for field in fields_of(schema).values():
         if (
             field.info.exclude
@@ -150,10 +154,14 @@ def _trial(model: type[EntityModel], schema: type[EntitySchema]) -> str:
     except ValidationError as error:
         wrong = [str(item["loc"][0]) for item in error.errors() if item["loc"]]
         return next((f"the default of {key!r} does not fit." for key in wrong if key not in given), "")
+    except Exception:  # a validator of the host's may raise anything for what is but a sample
+        return ""
     try:
         codec.dump(instance, max_bytes=2**30, max_depth=guards.MAX_DEPTH)
     except ValidationFailed as error:
         return error.message.removeprefix(f"{codec.name}: ")
+    except Exception as error:  # a serializer of the host's may raise anything
+        return f"its own code can't write the row ({type(error).__name__}: {error})."
     return ""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterator, Mapping, Set
+from dataclasses import fields, is_dataclass
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from agentstore.core.guards import dump_json
 from agentstore.core.values import JSONValue
@@ -25,6 +26,8 @@ def order_sets(value: object, document: JSONValue) -> None:
     """Sort, in place, the lists of a document in whose place ``value`` has sets."""
     if isinstance(value, Set) and isinstance(document, list):
         document.sort(key=dump_json)
+    elif isinstance(value, RootModel):
+        order_sets(value.root, document)
     else:
         for part, dumped in _pairs(value, document):
             order_sets(part, dumped)
@@ -35,6 +38,9 @@ def _pairs(value: object, document: JSONValue) -> Iterator[tuple[object, JSONVal
     if isinstance(value, BaseModel) and isinstance(document, dict):
         for field in fields_of(type(value)).values():
             yield getattr(value, field.name), document.get(field.key)
+    elif is_dataclass(value) and isinstance(document, dict):
+        for part in fields(value):
+            yield getattr(value, part.name), document.get(part.name)
     elif isinstance(value, Mapping) and isinstance(document, dict):
         yield from zip(value.values(), document.values(), strict=False)
     elif isinstance(value, list | tuple) and isinstance(document, list):

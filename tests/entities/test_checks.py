@@ -12,7 +12,18 @@ from django.apps import apps
 from django.core.checks import run_checks
 from django.db import models
 from django.test.utils import isolate_apps
-from pydantic import BaseModel, Field, JsonValue, PlainSerializer, Secret, SecretStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PlainSerializer,
+    RootModel,
+    Secret,
+    SecretStr,
+    field_serializer,
+    field_validator,
+)
 from typing_extensions import TypeAliasType
 
 from agentstore.core.models import StoreQuerySet
@@ -334,6 +345,66 @@ def test_agentstore_E113_of_a_callable_that_can_not_be_asked(declare, limit):
 )
 def test_limits_that_are_allowed(declare, limit):
     assert declare(entity={"max_rows_per_tenant": limit}) == []
+
+
+class Words_(RootModel[list[str]]):
+    """Stored as a list."""
+
+
+class StrictWords(Words_):
+    model_config = ConfigDict(strict=True)
+
+
+class Hides(RootModel[SecretStr]):
+    """Stored as asterisks."""
+
+
+def test_a_root_model_reads_back_what_it_writes(declare):
+    assert declare(schema=schema(words=StrictWords, lists=(list[StrictWords], Field(default=[])))) == []
+
+
+def test_a_root_model_that_is_not_strict_is_told_how_it_gets_so(declare):
+    assert declare(schema=schema(words=Words_)) == ["agentstore.W101"]
+    assert "ConfigDict(strict=True)" in checks.check_entities(None)[0].hint
+
+
+def test_a_root_model_with_a_secret_is_told(declare):
+    assert declare(schema=schema(word=Hides)) == ["agentstore.E108", "agentstore.W101"]
+
+
+class Choosy(EntitySchema):
+    """Its validator raises what pydantic does not expect, for a sample that nobody would send."""
+
+    country: str
+
+    @field_validator("country")
+    @classmethod
+    def look_up(cls, value: str) -> str:
+        return {"DE": "DE"}[value]
+
+
+class Ticket(EntitySchema):
+    """Its default can't be made while checks run."""
+
+    number: int = Field(default_factory=lambda: dict[str, int]()["next"])
+
+
+class Unwritable(EntitySchema):
+    text: str = "x"
+
+    @field_serializer("text")
+    def shorten(self, value: str) -> str:
+        return dict[str, str]()[value]
+
+
+@pytest.mark.parametrize("given", [Choosy, Ticket])
+def test_code_that_fails_on_samples_does_not_break_the_checks(declare, given):
+    assert declare(schema=given) == []
+
+
+def test_agentstore_E108_of_a_serializer_that_fails(declare):
+    assert declare(schema=Unwritable) == ["agentstore.E108"]
+    assert "KeyError: 'x'" in checks.check_entities(None)[0].msg
 
 
 @pytest.mark.parametrize("annotation", [Loose, Loose | None, list[Loose], dict[str, Loose], Loosely], ids=str)

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.forms import SchemaForm
@@ -171,6 +171,20 @@ def test_what_lies_deeper_is_json_text():
 
     assert form["parts"].rows[0].parts[0].shape.kind == "json"
     assert form["meta"].text == '{\n  "a": 1\n}'
+
+
+def test_a_model_that_is_stored_as_what_it_holds_is_json_text():
+    class Prices(RootModel[dict[str, int]]):
+        """Prices by name."""
+
+    class Schema(EntitySchema):
+        prices: Prices = Prices({})
+        lists: list[Prices] = []
+
+    form = SchemaForm(Schema, {"prices": {"a": 1}, "lists": []})
+
+    assert {field.path: field.shape.kind for field in form} == {"prices": "json", "lists": "json"}
+    assert form["prices"].text == '{\n  "a": 1\n}'
 
 
 def test_a_schema_that_nests_itself_has_a_form():

@@ -15,7 +15,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
@@ -227,7 +227,9 @@ def _lines(schema: type[BaseModel], field: SchemaField) -> dict[str, Any] | None
 
 
 def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    """Tell whether it is a model with fields: a ``RootModel`` is stored as what it holds, without any."""
+    model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return model and not issubclass(annotation, RootModel)
 
 
 def _bare(annotation: Any) -> Any:
