@@ -25,6 +25,7 @@ from pydantic import (
     NaiveDatetime,
     PastDate,
     PastDatetime,
+    RootModel,
     StringConstraints,
     TypeAdapter,
 )
@@ -225,8 +226,16 @@ def unalias(annotation: Any) -> Any:
     return annotation
 
 
-def _bases(annotation: Any) -> Iterator[Any]:
+def _held(annotation: Any) -> Any:
+    """Return what is stored for an annotation: a ``RootModel`` is stored as what it holds."""
     annotation = unalias(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, RootModel):
+        return _held(annotation.model_fields["root"].rebuild_annotation())
+    return annotation
+
+
+def _bases(annotation: Any) -> Iterator[Any]:
+    annotation = _held(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from _bases(get_args(annotation)[0])
@@ -240,7 +249,7 @@ def _bases(annotation: Any) -> Iterator[Any]:
 
 
 def _metadata(annotation: Any) -> Iterator[Any]:
-    annotation = unalias(annotation)
+    annotation = _held(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
         yield from annotation.__metadata__
