@@ -144,7 +144,9 @@ class Timeline(WritingFiles):
             if state is not None and ("lost" not in state or state["name_key"] not in then):
                 then[state["name_key"]] = state
         live = {name_key(row.name): row for row in self._files.all()}
-        deleted = {rows[-1]["id"] for rows in histories.values() if rows[-1]["history_type"] == "-"}
+        deleted = {
+            id: rows[-1]["name_key"] for id, rows in histories.items() if rows[-1]["history_type"] == "-"
+        }
         for key, name in ({} if wanted is None else wanted).items():
             if key not in then and key not in live:
                 raise self.not_found(name)
@@ -167,8 +169,9 @@ class Timeline(WritingFiles):
                 done = self._delete(planned.name, planned.current_version, who, limits=limits)
                 return replace(planned, changed=done)
             if planned.action == "undelete":
-                info = self.undelete(planned.name, **who)
-                planned = replace(planned, current_version=info.version)
+                rows = self._files.files().filter(id=row["id"], name_key=step.key, deleted_at__isnull=False)
+                info = self._bring_back(planned.name, rows, who)
+                planned = replace(planned, name=info.name, current_version=info.version)
             return self._put_back(planned, row["version"], text, who)
         except (errors.AlreadyExists, errors.NotFound) as error:  # written or deleted since the plan
             raise self._moved(planned.name) from error
@@ -260,7 +263,9 @@ def _gap(last: _Row, following: _Row, *, full: bool) -> bool:
     return bool(skips and (full or following["name_key"] == last["name_key"]))
 
 
-def _planned(key: str, then: _Row | None, live: Stored | None, deleted: set[UUID], *, named: bool) -> _Step:
+def _planned(
+    key: str, then: _Row | None, live: Stored | None, deleted: dict[UUID, str], *, named: bool
+) -> _Step:
     if then is None:
         assert live is not None  # noqa: S101 - a key comes from one of the two
         action = "delete" if named else "born"
@@ -276,6 +281,6 @@ def _planned(key: str, then: _Row | None, live: Stored | None, deleted: set[UUID
         return _Step(key, replace(planned, action="lost", why=then["lost"]), None, 0)
     if live is not None and live.sha256 == then["sha256"]:
         return _Step(key, replace(planned, action="same"), None, 0)
-    if live is None and then["id"] in deleted:
+    if live is None and deleted.get(then["id"]) == key:  # one that was renamed since stays where it is
         planned = replace(planned, action="undelete")
     return _Step(key, planned, then, then["size"] - (live.size if live is not None else 0))

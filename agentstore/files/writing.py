@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import models, transaction
 from typing_extensions import Unpack
 
 from agentstore.conf import settings
@@ -178,12 +178,12 @@ class WritingFiles(ReadingFiles):
             TooLarge: its text is over ``FILE_MAX_BYTES``, which was higher once.
         """
         name = check_name(name)
+        deleted = self._files.files().filter(name_key=name_key(name), deleted_at__isnull=False)
+        return self._bring_back(name, deleted.order_by("-deleted_at", "-id"), who)
+
+    def _bring_back(self, name: str, deleted: models.QuerySet[AgentFile], who: Who) -> FileInfo:
+        """Undelete the first of these files of that name."""
         write = self._decided(name, "", who)
-        deleted = (
-            self._files.files()
-            .filter(name_key=write.key, deleted_at__isnull=False)
-            .order_by("-deleted_at", "-id")
-        )
         found = self._files.fetch(deleted.values_list("id", "size")[:1])
         live = self._files.find(write.key)
         if live is not None:

@@ -378,3 +378,51 @@ def test_what_happens_at_one_moment_is_told_last_first(files):
         files.undelete("SOUL.md")
 
     assert [change.op for change in files.changes(at(0))] == ["undeleted", "deleted", "created"]
+
+
+def test_a_file_that_changed_its_capitals_before_it_was_deleted_comes_back(files):
+    with clock_at(at(1)):
+        files.write("Notes.md", "then")
+    with clock_at(at(2)):
+        files.rename("Notes.md", "notes.md")
+        files.write("notes.md", "later")
+        files.delete("notes.md")
+
+    [step] = files.restore_as_of(at(1))
+
+    assert (step.name, step.action, step.changed) == ("notes.md", "undelete", True)
+    assert files.read("notes.md") == "then"
+
+
+def test_a_file_that_was_renamed_before_it_was_deleted_comes_back_under_its_name_of_then(files):
+    with clock_at(at(1)):
+        files.write("a.md", "then")
+        files.write("other.md", "then")
+    with clock_at(at(2)):
+        files.rename("a.md", "b.md")
+        files.delete("b.md")
+        files.write("other.md", "now")
+
+    steps = files.restore_as_of(at(1))
+
+    assert [(step.name, step.action, step.changed) for step in steps] == [
+        ("a.md", "restore", True),
+        ("other.md", "restore", True),
+    ]
+    assert (files.read("a.md"), files.read("other.md")) == ("then", "then")
+    assert [gone.name for gone in files.deleted()] == ["b.md"]
+
+
+def test_of_two_deleted_files_of_a_name_the_one_of_then_comes_back_with_its_versions(files):
+    with clock_at(at(1)):
+        files.write("a.md", "first")
+        files.write("a.md", "then")
+    with clock_at(at(2)):
+        files.delete("a.md")
+        files.write("a.md", "another")
+        files.delete("a.md")
+
+    files.restore_as_of(at(1))
+
+    assert [files.read("a.md", version.version) for version in files.versions("a.md")] == ["then", "first"]
+    assert files.read("a.md") == "then"
