@@ -10,18 +10,12 @@ from django.urls import reverse
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
+from tests.acceptance.accessibility import violations
 from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
 from tests.testapp.models import Task
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 pytestmark = [pytest.mark.django_db(transaction=True), needs_chromium]
 
-#: What Django's own templates bring: links of breadcrumbs, the search box, its link to show all.
-DJANGOS = [
-    ("link-in-text-block", ".breadcrumbs"),
-    ("link-in-text-block", ".small > a"),
-    ("label-title-only", "#searchbar"),
-]
 BACK = "tenant=acme&date=2026-11-02&time=12:00"
 
 
@@ -80,16 +74,6 @@ def _of_tasks(id):
     ]
 
 
-def violations(page):
-    """Return what axe finds wrong with a page, what Django's own templates bring left out."""
-    return [
-        f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:200]}"
-        for rule in axe.Axe().run(page).response["violations"]
-        for node in rule["nodes"]
-        if not any(rule["id"] == name and part in " ".join(node["target"]) for name, part in DJANGOS)
-    ]
-
-
 def import_look(page, bia):
     """Choose files that are in the way, and see what would happen."""
     page.goto(bia)
@@ -114,8 +98,7 @@ def test_the_pages_of_files_and_entities_pass_axe_and_fit_the_screen(
                 assert page.goto(address).status == 200, address
             else:
                 import_look(page, bia)
-            wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
-            found[address] = [*violations(page), *(["scrolls sideways"] if wide else [])]
+            found[address] = violations(page)
         return {address: problems for address, problems in found.items() if problems}
 
     options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}

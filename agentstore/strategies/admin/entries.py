@@ -11,6 +11,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import DELETION
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from agentstore.core import errors
@@ -182,4 +183,7 @@ class EntriesAdmin(ListingAdmin):
 
 
 def _cells(line: Line) -> list[object]:
-    return [line.problem, line.strategy, line.score, line.confidence, line.age, line.origin]
+    problem, strategy = (
+        format_html('<span class="as-breaks">{}</span>', text) for text in (line.problem, line.strategy)
+    )
+    return [problem, strategy, line.score, line.confidence, line.age, line.origin]

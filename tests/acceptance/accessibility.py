@@ -1,0 +1,25 @@
+"""What axe finds wrong with a page, what Django's own templates bring left out; and whether it fits."""
+
+from __future__ import annotations
+
+import pytest
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
+#: What Django's own templates bring: links of breadcrumbs, the search box, its link to show all.
+DJANGOS = [
+    ("link-in-text-block", ".breadcrumbs"),
+    ("link-in-text-block", ".small > a"),
+    ("label-title-only", "#searchbar"),
+]
+
+
+def violations(page):
+    """Return what is wrong with a page, by axe or because it scrolls sideways."""
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return [
+        f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:200]}"
+        for rule in axe.Axe().run(page).response["violations"]
+        for node in rule["nodes"]
+        if not any(rule["id"] == name and part in " ".join(node["target"]) for name, part in DJANGOS)
+    ] + ["scrolls sideways"] * wide
