@@ -46,6 +46,7 @@ def test_deleted_rows_have_their_own_tab_and_say_who_deleted_them(admin_client, 
 
     assert found == ["a"]
     assert "user:maren" in page
+    assert "Text Tenant Deleted By Due at Done" in text_of(page)
     assert listed(admin_client)[1] == ["b"]
 
 
@@ -55,7 +56,7 @@ def test_the_quota_stands_above_one_tenants_rows(admin_client, tenant, db):
     page, _rows = listed(admin_client, Small, tenant=tenant)
 
     assert "acme uses 4 of 5 smalls" in text_of(page)
-    assert "1 places left. Deleted rows take no place." in text_of(page)
+    assert "1 place left. Deleted rows take no place." in text_of(page)
     assert 'width="80.00%"' in page
     assert "as-bar-full" not in page
 
@@ -118,6 +119,18 @@ def test_a_past_due_time_is_tagged_unless_the_row_is_done(admin_client, store):
     page, _rows = listed(admin_client)
 
     assert page.count(">overdue<") == 1
+
+
+def test_a_deleted_row_is_not_overdue(admin_client, store):
+    store.delete(store.create({"text": "late", "due_at": NOON - timedelta(hours=1)}).id)
+
+    assert ">overdue<" not in listed(admin_client, deleted="1")[0]
+
+
+def test_more_than_one_place_left_is_told_in_the_plural(admin_client, tenant, db):
+    Small.store(tenant).create_many([{}] * 3)
+
+    assert "2 places left." in text_of(listed(admin_client, Small, tenant=tenant)[0])
 
 
 def test_a_value_that_is_not_allowed_is_shown_raw_and_tagged(admin_client, store, spoil):

@@ -69,7 +69,7 @@ def test_the_bar_says_how_full_the_tenant_is_and_what_the_next_save_does(admin_c
     full = get(admin_client, url("list", tenant=tenant))
 
     assert "acme uses 3 of 4 strategies" in text_of(some)
-    assert "1 places left" in text_of(some)
+    assert "1 place left." in text_of(some)
     assert 'width="75.00%"' in some
     assert "Every new one now pushes out the last in this list. Prune…" in text_of(full)
     assert url("prune", tenant=tenant) in full

@@ -72,7 +72,7 @@ def _field_column(field: SchemaField, shape: Shape) -> Column:
         if field.key in problems_of(row) or not isinstance(row.data, dict):
             return _spoiled(value)
         shown = show(shape, value)
-        if _is_overdue(shape, data):
+        if row.deleted_at is None and _is_overdue(shape, data):
             return format_html("{} {}", shown, tag(_("overdue"), warn=True))
         return shown
 

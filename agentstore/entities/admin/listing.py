@@ -117,7 +117,7 @@ class ListingAdmin(StoreAdmin):
         tenant = [] if self.chosen_tenant(request) else [fixed["tenant"]]
         deleted = [fixed["deleted"], fixed["by"]] if DELETED in request.GET else []
         first, *rest = self._field_columns
-        return [first, *tenant, *rest, fixed["updated"], *deleted]
+        return [first, *tenant, *deleted, *rest, fixed["updated"]]
 
     def get_sortable_by(self, request: HttpRequest) -> Any:
         columns = self.get_list_display(request)
