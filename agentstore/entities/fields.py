@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import types
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -51,6 +52,8 @@ _UNORDERED = (
     Number, timedelta, IPvAnyAddress, IPvAnyInterface, IPvAnyNetwork,
     IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network,
 )  # fmt: skip
+#: An alias as ``type Name = str`` makes it, from Python 3.12 on, and as ``typing_extensions`` does.
+_ALIASES: tuple[Any, ...] = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
 #: Classes of pydantic's whose values are of a plain type, held to a constraint.
 _CONSTRAINED: dict[Any, type] = {
     EmailStr: str,
@@ -219,9 +222,9 @@ def unalias(annotation: Any) -> Any:
     if isinstance(annotation, NewType):
         return unalias(annotation.__supertype__)
     origin = get_origin(annotation)
-    if isinstance(origin, TypeAliasType):  # a generic one
+    if isinstance(origin, _ALIASES):  # a generic one
         return unalias(origin.__value__[get_args(annotation)])
-    if isinstance(annotation, TypeAliasType) and not isinstance(annotation.__value__, str):
+    if isinstance(annotation, _ALIASES) and not isinstance(annotation.__value__, str):
         return unalias(annotation.__value__)
     return annotation
 

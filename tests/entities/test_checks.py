@@ -76,7 +76,7 @@ def test_a_sound_declaration_has_nothing_to_tell(declare):
     assert declare() == []
 
 
-def test_every_entity_of_the_project_is_sound():
+def test_every_entity_of_the_project_is_sound(db):
     assert [message for message in run_checks() if str(message.id).startswith("agentstore.E")] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
@@ -64,6 +65,10 @@ Mood = TypeAliasType("Mood", Literal["good", "bad"])
 Positive = TypeAliasType("Positive", Annotated[int, Field(ge=1)])
 Maybe = TypeAliasType("Maybe", Optional[T], type_params=(T,))  # noqa: UP045
 Nested = TypeAliasType("Nested", "int | list[Nested]")
+#: The class behind the statement ``type Name = str``, where Python has it.
+statement = getattr(typing, "TypeAliasType", TypeAliasType)
+Stated = statement("Stated", Due)
+StatedMaybe = statement("StatedMaybe", Optional[T], type_params=(T,))  # type: ignore[arg-type]  # noqa: UP045
 UserId = NewType("UserId", str)
 Instant = NewType("Instant", Due)
 
@@ -142,6 +147,8 @@ def field(annotation, **options):
         (Mood, "text", False, True, True),
         (Positive, "number", False, True, True),
         (Maybe[int], "number", True, True, True),
+        (Stated, "text", False, True, True),
+        (StatedMaybe[Positive] | None, "number", True, True, True),
         (UserId, "text", False, True, True),
         (Instant | None, "text", True, True, True),
         (Nested, "mixed", False, False, False),
