@@ -9,11 +9,13 @@ from django.apps import apps
 from django.core.checks import ERROR, CheckMessage, run_checks
 from django.db import DatabaseError, connections, router
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations import Migration
 from django.db.migrations.autodetector import MigrationAutodetector
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.questioner import MigrationQuestioner
 from django.db.migrations.state import ProjectState
+from django.utils import translation
 from pydantic import ValidationError
 
 from agentstore.core.findings import Check, Finding
@@ -129,16 +131,21 @@ def _labels() -> set[str]:
 
 def _unmade_migrations() -> Iterator[Finding]:
     labels = _labels()
-    loader = MigrationLoader(None, ignore_no_migrations=True)
-    questioner = MigrationQuestioner(specified_apps=labels, dry_run=True)
-    detector = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps), questioner)
-    found = detector.changes(graph=loader.graph, trim_to_apps=labels, convert_apps=labels)
+    with translation.override(None):  # as makemigrations: migrations hold untranslated labels
+        found = _changed_models(labels)
     for label in sorted(found.keys() & labels):
         changes = "; ".join(step.describe() for migration in found[label] for step in migration.operations)
         yield Finding(
             kind="migrations", message=f"{label}: its models changed since its last migration: {changes}",
             hint=f"Run makemigrations {label}, then migrate.",
         )  # fmt: skip
+
+
+def _changed_models(labels: set[str]) -> dict[str, list[Migration]]:
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    questioner = MigrationQuestioner(specified_apps=labels, dry_run=True)
+    detector = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps), questioner)
+    return detector.changes(graph=loader.graph, trim_to_apps=labels, convert_apps=labels)
 
 
 def _unapplied_migrations(alias: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection, models
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import translation
 
 from agentstore.core.models import Usage
 from agentstore.entities import doctor, maintenance
@@ -179,6 +180,12 @@ def test_migrations_that_were_not_made_are_found(db, monkeypatch):
     assert "testapp" in found.message
     assert "testapp_small_more_idx" in found.message
     assert found.hint == "Run makemigrations testapp, then migrate."
+
+
+def test_a_translated_label_is_no_change_of_a_model(db):
+    """Migrations hold what is not translated; those who run the doctor may speak any language."""
+    with translation.override("de"):
+        assert [found for found in Examination() if found.kind == "migrations"] == []
 
 
 def test_an_app_without_any_migrations_is_found(db, settings):
