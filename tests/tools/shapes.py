@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
-from typing import Annotated, Any, Literal
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, ForwardRef, Literal
 from uuid import UUID
 
-from pydantic import AnyUrl, Field
+from pydantic import AnyUrl, Field, create_model
 
 from agentstore.entities import EntitySchema, UTCDateTime
 
@@ -120,6 +122,29 @@ class Tree(EntitySchema):
 
     name: str
     below: list[Tree] = []
+
+
+def many_kinds(count: int) -> type[EntitySchema]:
+    """Return a schema of as many models, each of which may hold all of them."""
+    names = [f"Kind{number}" for number in range(count)]
+    held: Any = Annotated[reduce(or_, map(ForwardRef, names)), Field(discriminator="kind")]
+    fields: dict[str, Any] = {
+        name: {"kind": (Literal[name], name), "items": (list[held], [])} for name in names
+    }
+    kinds = {name: create_model(name, __base__=EntitySchema, **fields[name]) for name in names}
+    for kind in kinds.values():
+        kind.model_rebuild(_types_namespace=kinds)
+    rule: dict[str, Any] = {"rule": (kinds[names[0]], ...)}
+    return create_model("Rule", __base__=EntitySchema, **rule)
+
+
+def deep(levels: int) -> type[EntitySchema]:
+    """Return a schema whose objects are nested as deeply."""
+    inner: dict[str, Any] = {"text": (str, ...)}
+    for level in range(levels):
+        found = create_model(f"Level{level}", __base__=EntitySchema, **inner)
+        inner = {"inner": (found, ...)}
+    return found
 
 
 #: Values of a row, in JSON.

@@ -19,7 +19,7 @@ from agentstore.tools import toolset
 from agentstore.tools.arguments import check_arguments
 from agentstore.tools.spec import DIALECTS
 from tests.tools.checker import problems
-from tests.tools.shapes import FULL, Shapes, Tree
+from tests.tools.shapes import FULL, Shapes, Tree, deep, many_kinds
 
 TYPES = {
     "openai": FunctionToolParam,
@@ -122,6 +122,59 @@ def test_a_schema_that_holds_itself_is_open_below(tenant):
     assert below["items"] == {
         "type": "object", "additionalProperties": True, "description": "An object as above: Tree.",
     }  # fmt: skip
+
+
+@pytest.fixture
+def made_of(tenant):
+    """Return a function that makes the tools of an entity of a schema."""
+
+    def build(schema, **options):
+        with isolate_apps("tests.testapp"):
+
+            class Made(EntityModel):
+                """Rows."""
+
+                Schema = schema
+
+                class Entity:
+                    name = "mades"
+
+                class Meta:
+                    app_label = "testapp"
+
+        return toolset(tenant, entities=[Made], **options)
+
+    return build
+
+
+@pytest.mark.parametrize("count", [3, 7, 12])
+@pytest.mark.parametrize("strict", [False, True], ids=["plain", "strict"])
+def test_models_that_hold_each_other_do_not_make_a_schema_explode(made_of, count, strict):
+    tools = made_of(many_kinds(count), strict=strict)
+
+    for dialect in DIALECTS:
+        definitions = tools.definitions(dialect)
+        assert len(json.dumps(definitions)) < 200_000
+        for definition in definitions:
+            assert problems(*parts(definition), strict=strict, dialect=dialect) == []
+    rule = {
+        "kind": "Kind0",
+        "items": [{"kind": "Kind1", "items": [{"kind": "Kind2", "items": [{"kind": "Kind0"}]}]}],
+    }
+    data = json.dumps({"rule": rule}) if strict else {"rule": rule}
+    arguments = check_arguments(tool_named(tools, "mades_create"), {"data": data}, strict=strict)
+    assert arguments == {"data": {"rule": rule}}
+
+
+def test_no_more_levels_of_objects_are_shown_than_openai_takes(made_of):
+    tools = made_of(deep(12), strict=True)
+
+    shown, levels = parts(tools.definitions("openai")[2])[1], 0
+    while "properties" in shown:
+        shown, levels = next(iter(shown["properties"].values())), levels + 1
+
+    assert levels == 10
+    assert shown == {"type": "string", "description": "An object: Level2. As JSON text."}
 
 
 def test_what_a_variant_can_not_say_stands_in_its_descriptions(make):
