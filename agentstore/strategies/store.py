@@ -201,7 +201,7 @@ class StrategyStore(StrategyMethods):
                 else merging.result(new.id, merged=False, gone=gone)
             )
         except errors.StorageFailed as error:
-            self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=new.id))
+            self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=id or ""))
             raise
         if saved.status != "not_kept":
             self._announce(saved.status, [saved.id])

@@ -132,6 +132,16 @@ def test_a_save_that_the_database_refuses_leaves_the_callers_block_usable(lesson
     assert Incident.objects.filter(tenant=tenant, op="save").values_list("strategy_id").get() == ("c",)
 
 
+def test_failed_saves_without_an_id_of_their_own_are_counted_as_one_incident(lessons, tenant, no_table):
+    """An id that was made for a save and never stored names nothing, and would be a row each time."""
+    for _ in range(3):
+        with pytest.raises(StorageFailed):
+            lessons.save(problem="problem", strategy="s")
+
+    incidents = Incident.objects.filter(tenant=tenant, op="save")
+    assert incidents.values_list("strategy_id", "count").get() == ("", 3)
+
+
 def test_what_a_seed_wrote_before_the_database_refused_an_entry_is_stored(lessons, no_c):
     result = lessons.seed({"id": id, "problem": f"problem {id}", "strategy": "s"} for id in "bcd")
 
