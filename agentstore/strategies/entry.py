@@ -15,7 +15,7 @@ from typing import Any
 from agentstore.core import guards, tenancy, values
 from agentstore.core.errors import ValidationFailed
 from agentstore.strategies.ranking import EPOCH
-from agentstore.strategies.terms import normalize_text
+from agentstore.strategies.terms import fold
 from agentstore.strategies.values import Entry
 
 __all__ = [
@@ -214,7 +214,7 @@ def _text_issue(value: object, *, cap: int | None = None) -> str:
 
 
 def _content_issue(value: object, *, cap: int | None = None) -> str:
-    return _text_issue(value, cap=cap) or ("" if normalize_text(str(value)) else "Blank.")
+    return _text_issue(value, cap=cap) or ("" if fold(str(value)).strip() else "Blank.")
 
 
 def _optional_issue(value: object, *, cap: int | None = None) -> str:

@@ -17,10 +17,11 @@ __all__ = ["admit", "derive", "merge", "result"]
 
 def derive(entry: Entry) -> StoredStrategy:
     """Return ``entry`` with what follows from its text: terms, their count and the dedup key."""
+    found = terms.analyse_query(entry.problem)
     return StoredStrategy(
-        **{field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)},
-        terms=terms.terms(entry.problem),
-        term_count=terms.count_terms(entry.problem),
+        **{name: getattr(entry, name) for name in Entry.__slots__},
+        terms=found.indexed,
+        term_count=len(found.every),
         dedup_key=terms.dedup_key(entry.problem, entry.strategy),
     )
 

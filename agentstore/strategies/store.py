@@ -274,7 +274,7 @@ class StrategyStore(StrategyMethods):
         report(self.alias, self.tenant, incident)
 
     def _announce(self, op: str, ids: Ids) -> None:
-        if not ids or not strategy_changed.has_listeners(Strategy):
+        if not ids or not strategy_changed.receivers or not strategy_changed.has_listeners(Strategy):
             return
         for id in ids:
             send = partial(

@@ -119,6 +119,11 @@ class Query:
         """All terms that count: words, then grams."""
         return self.words + self.grams
 
+    @property
+    def indexed(self) -> frozenset[str]:
+        """The terms under which the text is found as a problem: all, stop words and characters too."""
+        return frozenset((*self.words, *self.left_out, *self.grams, *"".join(self.grams)))
+
 
 def fold(text: str) -> str:
     """Return ``text`` without the differences that no reader means.
@@ -144,35 +149,37 @@ def runs(text: str) -> list[Run]:
     """
     folded = fold(text)
     if folded.isascii():
-        return [Run(run, False) for run in _ASCII_RUN.findall(_ASCII_APOSTROPHE.sub("", folded))]
+        return [Run(run, False) for run in _ascii_words(folded)]
     return _scan(folded)
+
+
+def _ascii_words(folded: str) -> list[str]:
+    words: list[str] = _ASCII_RUN.findall(_ASCII_APOSTROPHE.sub("", folded))
+    return words
 
 
 def terms(text: str) -> frozenset[str]:
     """Return the terms under which a problem is found: words, characters and bigrams."""
-    found: set[str] = set()
-    for run, unspaced in runs(text):
-        if unspaced:
-            found.update(run)
-            found.update(_bigrams(run))
-        else:
-            found.add(run)
-    return frozenset(found)
+    return analyse_query(text).indexed
 
 
 def analyse_query(text: str) -> Query:
     """Return what of ``text`` counts when it is searched for."""
+    folded = fold(text)
     words: dict[str, None] = {}
     grams: dict[str, None] = {}
-    for run, unspaced in runs(text):
-        if unspaced:
-            grams.update(dict.fromkeys(_bigrams(run) or [run]))
-        else:
-            words[run] = None
+    if folded.isascii():
+        words = dict.fromkeys(_ascii_words(folded))
+    else:
+        for run, unspaced in _scan(folded):
+            if unspaced:
+                grams.update(dict.fromkeys(_bigrams(run) or [run]))
+            else:
+                words[run] = None
     return Query(
-        words=tuple(word for word in words if word not in STOP_WORDS),
+        words=tuple([word for word in words if word not in STOP_WORDS]),
         grams=tuple(grams),
-        left_out=tuple(word for word in words if word in STOP_WORDS),
+        left_out=tuple([word for word in words if word in STOP_WORDS]),
     )
 
 
