@@ -13,7 +13,7 @@ from agentstore.files import FileStore
 from agentstore.files.aio import AsyncFiles
 
 #: What computes nothing from the database, or is the twin's own business.
-WITHOUT_TWIN = {"not_found", "need_content", "with_source"}
+WITHOUT_TWIN = {"not_found", "no_version", "need_content", "with_source"}
 
 
 @pytest.fixture
