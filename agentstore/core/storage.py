@@ -13,7 +13,7 @@ from django.db import Error, InterfaceError, OperationalError, connections, tran
 from agentstore.conf import settings
 from agentstore.core.errors import StorageFailed
 
-__all__ = ["atomic", "failed", "single_statements", "translate_errors"]
+__all__ = ["atomic", "failed", "planned_anew", "single_statements", "translate_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +66,22 @@ def _leave_lost_connections() -> None:
         lost = connection.errors_occurred and connection.connection is not None
         if lost and not connection.in_atomic_block and not connection.is_usable():
             connection.close()
+
+
+@contextmanager
+def planned_anew(alias: str) -> Iterator[None]:
+    """Have PostgreSQL plan each statement of the block for its own values, prepared or not.
+
+    A plan that is kept takes every tenant for one of average size: for the largest, many ids would
+    then be looked for in all that the tenant has, one row after the other.
+    """
+    if not _is_postgresql(alias):
+        yield
+        return
+    with transaction.atomic(alias):
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+        yield
 
 
 def single_statements(alias: str) -> bool:

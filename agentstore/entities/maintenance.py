@@ -17,7 +17,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
 from agentstore.core.referring import removing
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import planned_anew, translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.base import EntityModel
 
@@ -48,7 +48,8 @@ def all_rows(model: type[models.Model], alias: str, tenant: str | None = None) -
 @translate_errors
 def _batch(rows: Rows, key: str, last: Any, size: int) -> list[Any]:
     after = rows if last is None else rows.filter(**{f"{key}__gt": last})
-    return list(after.order_by(key)[:size])
+    with planned_anew(rows.db):
+        return list(after.order_by(key)[:size])
 
 
 def _in_batches(rows: Rows, key: str, size: int) -> Iterator[Any]:
@@ -143,7 +144,7 @@ def purge(
         gone = all_rows(model, alias, owner).filter(deleted_at__lt=before)
         for ids in _chunks(gone):
             if dry_run:
-                yield Purged(len(ids), _entries(alias, owner, ids).count())
+                yield Purged(len(ids), _count(_entries(alias, owner, ids)))
             else:
                 yield _remove(gone, alias, owner, ids)
 
@@ -160,8 +161,14 @@ def _entries(alias: str, tenant: str, ids: list[UUID]) -> Rows:
 
 
 @translate_errors
+def _count(rows: Rows) -> int:
+    with planned_anew(rows.db):
+        return rows.count()
+
+
+@translate_errors
 def _remove(gone: Rows, alias: str, tenant: str, ids: list[UUID]) -> Purged:
-    with removing(gone.model), transaction.atomic(alias):
+    with removing(gone.model), transaction.atomic(alias), planned_anew(alias):
         rows = gone.filter(id__in=ids)._raw_delete(alias)
         kept = set(all_rows(gone.model, alias, tenant).filter(id__in=ids).values_list("id", flat=True))
         entries = _entries(alias, tenant, [id for id in ids if id not in kept])._raw_delete(alias)
@@ -182,4 +189,5 @@ def purge_keys(alias: str, before: datetime, *, tenant: str | None, dry_run: boo
 
 @translate_errors
 def _remove_keys(keys: Rows) -> int:
-    return keys._raw_delete(keys.db)
+    with planned_anew(keys.db):
+        return keys._raw_delete(keys.db)

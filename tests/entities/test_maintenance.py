@@ -165,6 +165,26 @@ def test_rows_are_purged_in_batches_with_all_their_audit(tasks, tenant, other_te
     assert tasks.usage().used == 2
 
 
+@pytest.mark.postgres_only
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_no_batch_is_looked_for_by_a_plan_made_for_a_tenant_of_average_size(tasks, monkeypatch, dry_run):
+    """From the sixth batch on PostgreSQL would keep one: minutes instead of moments for a large tenant."""
+    monkeypatch.setattr(maintenance, "BATCH", 1)
+    for number in range(9):
+        tasks.delete(tasks.create({"text": str(number)}, idempotency_key=str(number)).id)
+
+    assert sum(found.rows for found in purge(Task, now(), tenant=None, dry_run=dry_run)) == 9
+    assert purge_keys("default", now(), tenant=None, dry_run=dry_run) == 9
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT statement FROM pg_prepared_statements WHERE generic_plans > 0"
+            " AND statement NOT LIKE '%INSERT%' AND statement LIKE '%tenant%'"
+            " AND (statement LIKE '% IN (%' OR statement LIKE '%ORDER BY%LIMIT%')"
+        )
+        assert cursor.fetchall() == []
+
+
 def test_one_tenants_purge_leaves_the_others_alone(tasks, tenant, other_tenant):
     mine, theirs = tasks.create({"text": "a"}), Task.store(other_tenant).create({"text": "b"})
     delete_long_ago(tasks, mine)

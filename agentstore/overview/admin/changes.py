@@ -159,7 +159,7 @@ def _files_told(sight: Sight, versions: Sequence[dict[str, Any]]) -> Iterator[Ch
         return
     ids = {each["id"] for each in versions}
     live = set(sight.rows(AgentFile).filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", flat=True))
-    older = _older(sight, ids)
+    older = _older(sight, ids, {each["tenant"] for each in versions})
     for each in versions:
         before = max((old for old in older[each["id"]] if old[0] < each["version"]), default=None)
         action = _action(each, before)
@@ -175,9 +175,10 @@ def _files_told(sight: Sight, versions: Sequence[dict[str, Any]]) -> Iterator[Ch
         )
 
 
-def _older(sight: Sight, ids: set[Any]) -> dict[Any, list[tuple[int, str]]]:
+def _older(sight: Sight, ids: set[Any], tenants: set[str]) -> dict[Any, list[tuple[int, str]]]:
     found: dict[Any, list[tuple[int, str]]] = defaultdict(list)
-    rows = sight.rows(HistoricalAgentFile).filter(id__in=ids).exclude(history_type="-")
+    # With its tenants, by which they are indexed.
+    rows = sight.rows(HistoricalAgentFile).filter(tenant__in=tenants, id__in=ids).exclude(history_type="-")
     for id_, version, name in rows.values_list("id", "version", "name"):
         found[id_].append((version, name))
     return found
