@@ -28,7 +28,7 @@ def databases(monkeypatch):
     return lambda config: monkeypatch.setitem(django_settings.DATABASES, "default", config)
 
 
-def test_the_projects_settings_are_sound():
+def test_the_projects_settings_are_sound(db):
     assert [message for message in run_checks() if str(message.id).startswith("agentstore.E")] == []
 
 
