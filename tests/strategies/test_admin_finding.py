@@ -227,6 +227,7 @@ def test_an_objective_that_no_store_takes_is_an_error_of_the_form(admin_client, 
     page = look(admin_client, "a\0b")
 
     assert 'class="errorlist' in page and "Would be injected" not in page
+    assert "Objective: The text holds a NUL character at position 1." in page
 
 
 def test_trouble_in_find_is_told_with_the_way_to_the_incidents(admin_client, lessons, monkeypatch):

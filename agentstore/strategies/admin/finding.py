@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agentstore.core import errors
-from agentstore.core.guards import printable
+from agentstore.core.guards import check_text, printable
 from agentstore.core.values import now
 from agentstore.strategies import matching, ranking
 from agentstore.strategies.admin import nearness
@@ -124,6 +124,7 @@ class FindingAdmin(EntriesAdmin):
             return {"limit_error": _("Type a whole number from 0 on.")}
         store = self.store(request, tenant)
         try:
+            check_text(asked.objective, _("Objective"))
             look = self._look(request, store, asked, store.find(asked.objective, limit=asked.count))
         except errors.ValidationFailed as error:
             return {"objective_error": words_of(error)}
