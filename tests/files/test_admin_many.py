@@ -108,3 +108,12 @@ def test_files_that_were_chosen_anew_are_looked_at_before_they_are_written(admin
     page = answer.content.decode()
     assert answer.status_code == 200 and files.read("SOUL.md") == "one\n"
     assert buttons(page, "import_form")["_import"] == "Write 1 change" and "evil" in page
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 files of 1,000"), (1, "1 file of"), (2, "2 files of")])
+def test_the_usage_line_counts_as_people_do(admin_client, files, count, told):
+    for name in ("gone.md", *NAMES[:count]):
+        files.write(name, "x")
+    files.delete("gone.md")
+
+    assert told in text_of(get(admin_client, agent_url()))

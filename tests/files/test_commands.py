@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, StoreModel, Usage
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile, HistoricalAgentFile
+from agentstore.management.commands import agentstore_erase
 from agentstore.strategies.incidents import report
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.store import StrategyStore
@@ -61,6 +65,12 @@ def test_what_is_exported_can_be_imported(store, copy, tmp_path, name):
     info = copy.info("SOUL.md")
     assert (info.source, info.actor, info.reason) == ("import", "user:9", "copy")
     assert "Imported: 2 same." in load(path)
+
+
+def test_one_exported_file_is_counted_as_one(store, tmp_path):
+    store.delete("notes/day.md")
+
+    assert "1 file of agent bia exported" in export(str(tmp_path / "one.zip"))
 
 
 def test_an_export_does_not_replace_what_is_there_unless_told(store, tmp_path):
@@ -254,6 +264,22 @@ def test_what_the_admin_s_log_says_of_erased_rows_goes_too(admin_client, admin_u
     assert "Log entries: 2" in out
     left = sorted(entry.object_repr for entry in LogEntry.objects.all())
     assert left == ["12 tasks", "bia: SOUL.md", f"secret of {other_tenant}"]
+
+
+def test_a_log_of_any_length_is_gone_through_in_batches(admin_user, tenant, other_tenant, monkeypatch):
+    """A statement takes 65,535 parameters, and the log of an admin in use has more entries than that."""
+    monkeypatch.setattr(agentstore_erase, "BATCH", 3)
+    for each, number in ((tenant, 8), (other_tenant, 4)):
+        Task.store(each).create_many([{"text": each}] * number)
+    LogEntry.objects.log_actions(admin_user.pk, Task.objects.order_by("id"), CHANGE, "Saved.")
+
+    with CaptureQueriesContext(connection) as captured:
+        out = run("agentstore_erase", "--tenant", tenant, "--no-input")
+
+    assert "Log entries: 8\n" in out
+    assert [entry.object_repr for entry in LogEntry.objects.all()] == [other_tenant] * 4
+    lists = [re.search(r" IN \((.*?)\)", query["sql"]) for query in captured if "admin_log" in query["sql"]]
+    assert max(len(found[1].split(",")) for found in lists if found) == 3
 
 
 def test_a_host_without_the_admin_can_erase(two_tenants, tenant, monkeypatch):

@@ -37,7 +37,8 @@ class Command(BaseCommand):
             raise CommandError(f"{error.message} {error.hint}".strip()) from error
         except OSError as error:
             raise CommandError(f"{path} can't be written: {error.strerror or error}.") from error
-        self.stdout.write(self.style.SUCCESS(f"{count:,} files of agent {store.agent} exported to {path}."))
+        files = "file" if count == 1 else "files"
+        self.stdout.write(self.style.SUCCESS(f"{count:,} {files} of agent {store.agent} exported to {path}."))
 
     def write_zip(self, store: FileStore, path: Path, *, overwrite: bool) -> int:
         """Write the zip and return how many files are in it."""
