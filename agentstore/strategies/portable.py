@@ -104,7 +104,10 @@ class PortableStrategies:
     @translate_errors
     def with_terms(self, terms: Collection[str]) -> list[RawStrategy]:
         """Return the strategies whose problem has all the terms, and those tokenised otherwise."""
-        wanted = Q(HasTerms(sorted(terms))) | ~Q(tokenizer_version=TOKENIZER_VERSION)
+        return self._having(sorted(terms))
+
+    def _having(self, terms: list[str]) -> list[RawStrategy]:
+        wanted = Q(HasTerms(terms)) | ~Q(tokenizer_version=TOKENIZER_VERSION)
         return self._raw(self.rows().filter(wanted))
 
     @translate_errors

@@ -11,7 +11,7 @@ and does what the rules make of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -30,6 +30,7 @@ from agentstore.strategies.portable import (
     RawStrategy,
     values_of,
 )
+from agentstore.strategies.terms import TOKENIZER_VERSION
 from agentstore.strategies.values import StoredStrategy
 
 __all__ = ["PostgresStrategies"]
@@ -57,10 +58,16 @@ _LIGHT = f"""
   FROM agentstore_strategy WHERE tenant = %(tenant)s::text
 """  # noqa: S608 - the part is a constant
 
+_RAW = f"""id, strategy_id, problem, strategy, confidence, {_TS}, teacher_model, signature, origin,
+   terms::text, term_count, dedup_key, tokenizer_version"""
+
+FIND = f"""
+SELECT {_RAW} FROM agentstore_strategy
+WHERE tenant = %(tenant)s AND (terms @> %(terms)s::jsonb OR tokenizer_version <> %(version)s)
+"""  # noqa: S608 - the part is a constant
+
 _SAME = f"""
- SELECT true, id, strategy_id, problem, strategy, confidence, {_TS}, teacher_model, signature, origin,
-   terms::text, term_count, dedup_key, tokenizer_version
- FROM agentstore_strategy
+ SELECT true, {_RAW} FROM agentstore_strategy
  WHERE tenant = %(tenant)s::text AND (dedup_key = %(key)s::text OR strategy_id = %(id)s::text)
 """  # noqa: S608 - the part is a constant
 
@@ -115,8 +122,20 @@ WHERE tenant = %(tenant)s::text AND entity = %(counter)s::text
 """  # noqa: S608 - the parts are constants
 
 
+def _raw(row: Sequence[Any]) -> RawStrategy:
+    raw = RawStrategy._make(row)
+    return raw._replace(terms=json.loads(raw.terms))
+
+
 class PostgresStrategies(PortableStrategies):
     """One tenant's strategies; what is not overridden is shared with the portable back end."""
+
+    def _having(self, terms: list[str]) -> list[RawStrategy]:
+        # Building the query with the ORM takes about as long as PostgreSQL takes to answer it.
+        params = {"tenant": self.tenant, "terms": dump_json(terms), "version": TOKENIZER_VERSION}
+        with connections[self.alias].cursor() as cursor:
+            cursor.execute(FIND, params)
+            return [_raw(row) for row in cursor.fetchall()]
 
     @translate_errors
     def lock(self) -> int:
@@ -142,10 +161,10 @@ class PostgresStrategies(PortableStrategies):
         with connections[self.alias].cursor() as cursor:
             cursor.execute(LOOK, params)
             for whole, *row in cursor.fetchall():
-                raw = RawStrategy._make(row)
                 if whole:
-                    same.append(raw._replace(terms=json.loads(raw.terms)))
+                    same.append(_raw(row))
                 else:
+                    raw = RawStrategy._make(row)
                     lowest.append(Light.of(raw.id, raw.strategy_id, raw.confidence, raw.ts, raw.term_count))
         return same, lowest
 
