@@ -38,9 +38,8 @@ class RawRow(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
-    """One decided write of one row; nothing is left to decide.
+class Change(NamedTuple):
+    """One decided write of one row; nothing is left to decide. Made by keyword, hundreds at a time.
 
     ``version`` is the one after the write, ``seen`` the one it was decided on (None: any, for a
     delete). ``data`` is set by create and update. Every change is audited under ``audit_id``.

@@ -41,7 +41,7 @@ _SHORT = 10**300
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A JSON object and its text."""
+    """A JSON object and its text as a database keeps it: without exponents."""
 
     value: JSONObject
     text: str
@@ -100,8 +100,9 @@ class Codec(Generic[S]):
             instance = self.validator.validate_json(text)
         except ValidationError as error:
             self._refuse(flat_errors(error))
-        document = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
-        self._refuse_epochs(text, document)
+        document = self.dump(instance, given=text, max_bytes=max_bytes, max_depth=max_depth)
+        if document.text != text:
+            self._refuse_epochs(text, document)
         return instance, document
 
     def _refuse_epochs(self, text: str, document: Document) -> None:
@@ -111,12 +112,20 @@ class Codec(Generic[S]):
             if errors:
                 self._refuse(errors)
 
-    def dump(self, instance: S, *, max_bytes: int, max_depth: int) -> Document:
-        """Return the full document of ``instance``, checked to decode to an equal instance."""
+    def dump(self, instance: S, *, max_bytes: int, max_depth: int, given: str = "") -> Document:
+        """Return the full document of ``instance``, checked to decode to an equal instance.
+
+        Where that is the very text which the instance was ``given`` as, it was decoded already.
+        """
         document, text = self._document(instance, max_depth)
-        # As the database writes it: 1e300 is five bytes here and 301 there.
-        guards.check_size(keep_floats(text), limit=max_bytes, what=f"The {self.name} row")
+        text = keep_floats(text)  # 1e300 is five bytes here and 301 in the database
+        guards.check_size(text, limit=max_bytes, what=f"The {self.name} row")
         self._check_indexed(document)
+        if text != given:
+            self._check_reading(text, instance)
+        return Document(document, text)
+
+    def _check_reading(self, text: str, instance: S) -> None:
         try:
             again: S | None = self.validator.validate_json(text)
         except ValidationError:
@@ -126,7 +135,6 @@ class Codec(Generic[S]):
                 f"{self.name}: the schema {self.schema.__name__} does not read back what it writes.",
                 hint="Each field must decode from its own JSON form: check aliases, exclusions, serializers.",
             )
-        return Document(document, text)
 
     def _document(self, instance: S, max_depth: int) -> tuple[JSONObject, str]:
         """Return the guarded document and its text: by the compiled encoder where that is enough."""
@@ -177,9 +185,11 @@ class Codec(Generic[S]):
         merged = {
             key: value for key, value in {**base, **patch}.items() if key in self.fields and key not in unset
         }
-        instance = self._validate_merged(merged, patch)
-        after = self.dump(instance, max_bytes=max_bytes, max_depth=max_depth)
-        self._refuse_epochs(guards.quick_json(patch), after)
+        given = guards.quick_json(merged)
+        instance = self._validate_merged(given, patch)
+        after = self.dump(instance, given=given, max_bytes=max_bytes, max_depth=max_depth)
+        if after.text != given:
+            self._refuse_epochs(guards.quick_json(patch), after)
         if before is not None and same_json(base, after.value):
             return instance, after, None
         return instance, after, _effective(raw, after.value, unset)
@@ -194,8 +204,7 @@ class Codec(Generic[S]):
             return instance, document, None
         return instance, document, _effective(raw if isinstance(raw, dict) else {}, document.value, [])
 
-    def _validate_merged(self, merged: JSONObject, patch: JSONObject) -> S:
-        text = guards.quick_json(merged)
+    def _validate_merged(self, text: str, patch: JSONObject) -> S:
         instance: S
         try:
             instance = self.validator.validate_json(text)
@@ -281,7 +290,7 @@ def _effective(raw: JSONObject, after: JSONObject, unset: list[str]) -> Document
     changed = {key: value for key, value in after.items() if key not in raw or not same_json(raw[key], value)}
     gone = [key for key in raw if key not in after]
     patch = {"set": changed, "unset": sorted({key for key in unset if key in changed} | set(gone))}
-    return Document(patch, guards.quick_json(patch))
+    return Document(patch, keep_floats(guards.quick_json(patch)))
 
 
 def _parse(text: str) -> JSONValue:

@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import models, transaction
 from django.db.models.functions import Cast
 
+from agentstore.core.guards import quick_json
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
-from agentstore.core.numerals import keep_floats
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import HistoryEntry, JSONObject, new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
@@ -109,10 +109,9 @@ class PortableRows:
         """Return what the ORM is to write for a document: itself, where it writes it well enough."""
         if document is None:
             return None
-        text = keep_floats(document.text)
-        if text == document.text:
+        if document.text == quick_json(document.value):
             return document.value
-        return Cast(models.Value(text, models.TextField()), models.JSONField())
+        return Cast(models.Value(document.text, models.TextField()), models.JSONField())
 
     def _atomic(self, work: Callable[[], None]) -> Outcome:
         try:

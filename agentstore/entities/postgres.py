@@ -17,7 +17,6 @@ from uuid import UUID
 from django.db import connections
 
 from agentstore.core.guards import dump_json
-from agentstore.core.numerals import keep_floats
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
@@ -112,7 +111,7 @@ RETURNING version
 
 
 def _text(change: Change) -> str:
-    return keep_floats(change.data.text) if change.data else "{}"
+    return change.data.text if change.data else "{}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -195,8 +194,8 @@ class PostgresRows(PortableRows):
         if len(changes) == 1:
             made = self._write(INSERT_ONE, params | {"data": _text(changes[0])})
         else:
-            params["ids"] = f"{{{','.join(str(change.id) for change in changes)}}}"
-            params["audit_ids"] = f"{{{','.join(str(change.audit_id) for change in changes)}}}"
+            params["ids"] = f"{{{','.join([change.id.hex for change in changes])}}}"
+            params["audit_ids"] = f"{{{','.join([change.audit_id.hex for change in changes])}}}"
             params["data"] = f"[{','.join(map(_text, changes))}]"
             made = self._write(INSERT_MANY, params)
         return Outcome.DONE if made else Outcome.FULL
@@ -207,7 +206,7 @@ class PostgresRows(PortableRows):
         params = self._common(change) | {
             "data": data,
             "version": change.version,
-            "patch": keep_floats(change.patch.text) if change.patch else None,
+            "patch": change.patch.text if change.patch else None,
             "full": data if change.full else None,
         }
         return Outcome.DONE if self._write(UPDATE, params) else Outcome.STALE

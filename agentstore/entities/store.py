@@ -118,9 +118,9 @@ class EntityStore(AsyncTwins[S], CreatingStore[S]):
         """Decide on what the row is now and write only if it still is that; else decide anew."""
         expected, key = parse_version(expected_version, "expected_version"), parse_id(id)
         acting = resolve(**who, default=self._who)
-        current = None
+        current, rows = None, self._rows
         for attempt in range(ATTEMPTS):
-            raw = None if key is None else self._rows.get(key)
+            raw = None if key is None else rows.get(key)
             if raw is None:
                 raise self.not_found(id)
             if expected is not None and raw.version != expected:
@@ -134,7 +134,7 @@ class EntityStore(AsyncTwins[S], CreatingStore[S]):
                 "update", raw.id, version, acting, at, seen=raw.version, data=document, patch=patch,
                 full=version % FULL_EVERY == 0,
             )  # fmt: skip
-            if self._rows.update(change) is Outcome.DONE:
+            if rows.update(change) is Outcome.DONE:
                 self._announce([change])
                 columns = {"id": raw.id, "version": version, "created_at": raw.created_at, "updated_at": at}
                 return self._made(document, instance, **columns)

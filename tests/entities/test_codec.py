@@ -222,6 +222,36 @@ def test_depth_is_counted_from_the_row():
     assert [*problems(encode, {"meta": {"a": [deep]}}, ODDS)] == ["meta.a" + ".0" * 62]
 
 
+def test_a_document_given_as_it_is_stored_is_read_once():
+    """The check that a document reads back costs as much as reading it: what was just read, does."""
+    seen = []
+
+    class Counted(EntitySchema):
+        text: str
+        done: bool = False
+
+        @field_validator("text")
+        @classmethod
+        def _note(cls, value):
+            seen.append(value)
+            return value
+
+    codec = Codec(Counted, "counted", [])
+    encode({"text": "whole", "done": True}, codec)
+    encode({"text": "a default added"}, codec)
+
+    assert seen == ["whole", "a default added", "a default added"]
+
+
+def test_the_text_of_a_document_and_of_a_patch_has_no_exponents():
+    """PostgreSQL's jsonb would keep 1e23 as an integer, which is another number."""
+    _, document = encode({"text": "a", "score": 1e23})
+    _, _, patch = merge(document.text, {"score": 1e-7})
+
+    assert '"score":100000000000000000000000.0' in document.text
+    assert '"score":0.0000001' in patch.text
+
+
 def test_a_schema_that_does_not_read_back_what_it_writes_is_told():
     class Lossy(EntitySchema):
         n: Annotated[int, PlainSerializer(lambda value: value + 1, return_type=int)] = 0
