@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.settings import spectacular_settings
 
 from agentstore.core.context import MAX_REASON
+from agentstore.core.oas30 import document_30, schema_30
 from agentstore.core.requests import CONTEXT_HEADER, REASON_HEADER, TENANT_HEADER
 from agentstore.core.values import JSONObject
 
@@ -161,6 +163,11 @@ def _with_enums_apart(name: str, schema: JSONObject) -> dict[str, JSONObject]:
     return {name: schema, **apart}
 
 
+def _is_30() -> bool:
+    """Tell whether the project's document is one of OpenAPI 3.0: 3.1 must be asked for."""
+    return str(spectacular_settings.OAS_VERSION).startswith("3.0")
+
+
 class StoreAutoSchema(AutoSchema):
     """Builds an operation from what ``operation`` returns; spectacular adds the security."""
 
@@ -176,7 +183,7 @@ class StoreAutoSchema(AutoSchema):
         found = self.operation()
         for name, schema in {**found.components, "AgentstoreError": ERROR}.items():
             for part, described in _with_enums_apart(name, deepcopy(schema)).items():
-                self._register(part, described)
+                self._register(part, schema_30(described) if _is_30() else described)
         document: JSONObject = {
             "operationId": found.id,
             "description": found.description.replace("``", "`"),
@@ -189,6 +196,8 @@ class StoreAutoSchema(AutoSchema):
         content |= {media_type: {"schema": schema} for media_type, schema in found.contents.items()}
         if content:
             document["requestBody"] = deepcopy({"content": content, "required": found.body_required})
+        if _is_30():
+            document = document_30(document)
         security = self.get_auth()
         return {**document, "security": security} if security else document
 
