@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +21,9 @@ from agentstore.core.tenancy import check_agent, check_tenant
 __all__ = ["Command"]
 
 Rows = models.QuerySet[Any]
+
+#: Entries of the admin's log a statement: it may hold any number, and a statement 65,535 parameters.
+BATCH = 5_000
 
 
 class Command(BaseCommand):
@@ -60,8 +65,10 @@ class Command(BaseCommand):
     def tell(self, title: str, counts: dict[Rows, int]) -> None:
         """Print how many rows of each kind there are."""
         self.stdout.write(self.style.MIGRATE_HEADING(title))
+        kinds: Counter[str] = Counter()
         for rows, count in counts.items():
-            name = capfirst(str(rows.model._meta.verbose_name_plural))
+            kinds[capfirst(str(rows.model._meta.verbose_name_plural))] += count
+        for name, count in kinds.items():
             self.stdout.write(f"  {name}: {count:,}")
         self.stdout.write(f"  {sum(counts.values()):,} rows in all")
 
@@ -89,11 +96,18 @@ def logged(found: list[Rows]) -> list[Rows]:
     for rows in found:
         names = {"content_type__app_label": rows.model._meta.app_label,
                  "content_type__model": rows.model._meta.model_name}  # fmt: skip
-        about = dict(entries.filter(**names).values_list("pk", "object_id"))
-        ids = {id for id in map(_as_uuid, about.values()) if id is not None}
+        keys += _about(rows, entries.filter(**names).order_by("pk"))
+    return [entries.filter(pk__in=keys[start : start + BATCH]) for start in range(0, len(keys), BATCH)]
+
+
+def _about(rows: Rows, entries: Rows) -> Iterator[Any]:
+    """Yield the keys of those entries that are about one of the rows."""
+    last = 0
+    while batch := list(entries.filter(pk__gt=last).values_list("pk", "object_id")[:BATCH]):
+        ids = {id for id in (_as_uuid(text) for _key, text in batch) if id is not None}
         kept = {str(id) for id in rows.filter(pk__in=ids).values_list("pk", flat=True)} if ids else set()
-        keys += [key for key, text in about.items() if text in kept]
-    return [entries.filter(pk__in=keys)] if keys else []
+        yield from (key for key, text in batch if text in kept)
+        last = batch[-1][0]
 
 
 def _as_uuid(text: str | None) -> UUID | None:
