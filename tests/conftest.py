@@ -153,7 +153,7 @@ def live_server_of_tests(django_db_setup: None) -> Iterator[LiveServer]:
 @pytest.fixture(scope="session")
 def kept_alive() -> Iterator[httpx.Client]:
     """The connections to it, kept from test to test."""
-    with httpx.Client(timeout=60) as client:
+    with httpx.Client(timeout=120) as client:
         yield client
 
 

@@ -104,7 +104,7 @@ def test_one_row_over_mcp_over_rest_and_in_python(people):
 
 def test_django_is_served_as_ever(people):
     async def work(address):
-        async with httpx2.AsyncClient(base_url=address) as http:
+        async with httpx2.AsyncClient(base_url=address, timeout=120) as http:
             return await http.get("/admin/login/"), await http.post("/mcp")
 
     with serving(application) as address:

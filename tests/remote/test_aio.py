@@ -30,7 +30,7 @@ def run(request, live, connect, tenant):
     async def with_client(story, name, schema):
         if request.param == "threads":
             return await story(waiting.store(name, tenant=tenant, schema=schema))
-        async with AsyncEntityClient(live.url, auth=auth) as client:
+        async with AsyncEntityClient(live.url, auth=auth, timeout=120) as client:
             return await story(client.store(name, tenant=tenant, schema=schema))
 
     return lambda story, name="tasks", schema=TaskData: asyncio.run(with_client(story, name, schema))

@@ -75,7 +75,7 @@ def test_a_server_below_a_path_is_reached(live, connect, tenant):
         return serve
 
     live.wrap = below
-    client = EntityClient(f"{live.url.removesuffix('/api/')}/site/api", auth=credentials())
+    client = EntityClient(f"{live.url.removesuffix('/api/')}/site/api", auth=credentials(), timeout=120)
 
     with client:
         made = client.store("tasks", tenant=tenant).create({"text": "a"})
@@ -280,7 +280,7 @@ def test_who_is_not_known_is_told_what_to_do(live, kept_alive):
 
 def test_one_connection_serves_many_calls_of_many_stores(live, connect, tenant):
     before = live.connected
-    with EntityClient(live.url, auth=credentials()) as client:
+    with EntityClient(live.url, auth=credentials(), timeout=120) as client:
         store, others = client.store("tasks", tenant=tenant), client.store("odds", tenant=tenant)
         for number in range(20):
             store.create({"text": str(number)})
@@ -296,7 +296,7 @@ def test_one_connection_serves_async_calls_too(live, connect, tenant):
     auth, before = credentials(), live.connected
 
     async def story():
-        async with AsyncEntityClient(live.url, auth=auth) as client:
+        async with AsyncEntityClient(live.url, auth=auth, timeout=120) as client:
             store = client.store("tasks", tenant=tenant)
             for number in range(10):
                 await store.acreate({"text": str(number)})

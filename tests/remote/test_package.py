@@ -57,7 +57,7 @@ class TaskData(EntitySchema):
     done: bool = False
 
 name, password = os.environ["LOGIN"].split(":")
-api = EntityClient(os.environ["API"], auth=(name, password))
+api = EntityClient(os.environ["API"], auth=(name, password), timeout=120)
 with api as client, acting(reason="nightly", context={"run": 7}):
     tasks = client.store("tasks", tenant="acme", schema=TaskData)
     row = tasks.create(TaskData(text="a"))
