@@ -157,15 +157,15 @@ def test_a_cancelled_call_that_waits_for_a_thread_never_begins(people, held):
     assert sorted(done) == sorted(tools.begun) == sorted(tools.ended) == [0, 1]
 
 
-def hang_up(address, token, message):
-    """Send a request and break the connection off without a word."""
+def hang_up(address, token, message, *, short=0):
+    """Send a request, at its end so many bytes too few, to break the connection off without a word."""
     where = urlsplit(address)
     body = json.dumps(message).encode()
     lines = [f"{name}: {value}" for name, value in headers(token, Host=where.netloc).items()]
     head = "\r\n".join(["POST /mcp HTTP/1.1", *lines, f"Content-Length: {len(body)}", "", ""])
     client = socket.create_connection((where.hostname, where.port))
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
-    client.sendall(head.encode() + body)
+    client.sendall(head.encode() + body[: len(body) - short])
     return client
 
 
@@ -193,6 +193,23 @@ def test_clients_that_die_in_the_middle_leave_nothing_behind(people, held, caplo
 
     with serving(app) as address:
         assert asyncio.run(work(address)) == (0, {"n": 99})
+
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_a_client_that_hangs_up_while_it_sends_is_no_error(people, caplog):
+    (_, token), _ = people
+
+    async def work(address):
+        clients = [hang_up(address, token, {**LIST, "id": n}, short=9) for n in range(3)]
+        await asyncio.sleep(0.5)
+        for client in clients:
+            client.close()
+        async with over_http(None, token, url=f"{address}/mcp") as client:
+            return len((await client.list_tools()).tools)
+
+    with serving(application) as address:
+        assert asyncio.run(work(address))
 
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 

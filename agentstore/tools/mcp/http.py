@@ -25,6 +25,7 @@ from django.core.handlers.asgi import ASGIRequest
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect
 
 from agentstore.core import errors, guards
 from agentstore.core.access import get_access
@@ -54,9 +55,16 @@ _STATUS = {errors.PermissionDenied: 403, errors.ValidationFailed: 400, errors.No
 _FLAGS = ("read_only", "generic")
 
 _serving: ContextVar[bool] = ContextVar("agentstore_mcp_serving", default=False)
-# The SDK tells of the start and end of what here is made for one request: each time, it would.
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out what the SDK tells of each request's start and end, and of a client that hung up."""
+    gone = record.exc_info is not None and isinstance(record.exc_info[1], ClientDisconnect)
+    return not _serving.get() or (record.levelno > logging.INFO and not gone)
+
+
 for _name in ("mcp.server.streamable_http_manager", "mcp.server.streamable_http"):
-    logging.getLogger(_name).addFilter(lambda record: record.levelno > logging.INFO or not _serving.get())
+    logging.getLogger(_name).addFilter(_worth_telling)
 
 
 def mcp_app(
