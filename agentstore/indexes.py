@@ -38,7 +38,7 @@ class FieldValue(Func):
         "text": (
             "CASE WHEN json_type({json}, '$.\"{key}\"') = 'text' THEN json_extract({json}, '$.\"{key}\"') END"
         ),
-        "number": "AGENTSTORE_NUMBER({json}, '{key}')",
+        "number": "AGENTSTORE_NUMBER({json} -> '$.\"{key}\"')",
         "boolean": "CASE json_type({json}, '$.\"{key}\"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END",
     }
 

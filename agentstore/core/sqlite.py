@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +13,9 @@ from django.db.backends.signals import connection_created
 from agentstore.core import ordering
 
 __all__ = ["register"]
+
+#: What a number of JSON begins with.
+_NUMBERS = frozenset("-0123456789")
 
 
 def register() -> None:
@@ -28,7 +30,7 @@ def _on_connect(*, sender: object, connection: BaseDatabaseWrapper, **kwargs: An
     if connection.vendor == "sqlite":
         create = connection.connection.create_function
         create("AGENTSTORE_CONTAINS", 2, _contains, deterministic=True)
-        create("AGENTSTORE_NUMBER", 2, _number, deterministic=True)
+        create("AGENTSTORE_NUMBER", 1, _number, deterministic=True)
         create("AGENTSTORE_FOLD", 1, _fold, deterministic=True)
 
 
@@ -42,10 +44,9 @@ def _asked(contained: str) -> Any:
     return ordering.exact_json(contained)
 
 
-def _number(data: str, key: str) -> str | None:
-    document = json.loads(data, parse_int=Decimal, parse_float=Decimal)
-    value = document.get(key) if isinstance(document, dict) else None
-    return ordering.number_key(value) if isinstance(value, Decimal) else None
+def _number(value: str | None) -> str | None:
+    """Return the text that sorts a value of JSON, given as its text, if it is a number."""
+    return ordering.number_key(Decimal(value)) if value and value[0] in _NUMBERS else None
 
 
 def _fold(text: str | None) -> str | None:

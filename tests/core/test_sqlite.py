@@ -34,7 +34,7 @@ def test_containment(plain, data, contained, expected):
 )
 def test_no_number_is_null(plain, data):
     """Whatever a hand wrote into a row, no function raises: one row must not poison a page."""
-    assert plain("SELECT AGENTSTORE_NUMBER(?, 'a')", data) is None
+    assert plain("SELECT AGENTSTORE_NUMBER(? -> '$.\"a\"')", data) is None
 
 
 def test_what_all_rows_are_held_against_is_parsed_once(plain, monkeypatch):
@@ -48,10 +48,12 @@ def test_what_all_rows_are_held_against_is_parsed_once(plain, monkeypatch):
 
 
 def test_numbers_compare_as_numbers(plain):
-    sql = "SELECT AGENTSTORE_NUMBER(?, 'a') < AGENTSTORE_NUMBER(?, 'a')"
+    sql = "SELECT AGENTSTORE_NUMBER(? -> '$.a') < AGENTSTORE_NUMBER(? -> '$.a')"
 
     assert plain(sql, '{"a": 9}', '{"a": 10}') == 1
     assert plain(sql, '{"a": 9007199254740993}', '{"a": 9007199254740992}') == 0
+    assert plain(sql, '{"a": 1e400}', f'{{"a": 2{"0" * 400}}}') == 1
+    assert plain(sql, '{"a": -0.5}', '{"a": -0.25}') == 1
 
 
 def test_folding(plain):
