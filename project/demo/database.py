@@ -7,7 +7,7 @@ from pathlib import Path
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import OperationalError, connection
 
 from project.companies import COMPANIES
 
@@ -22,8 +22,15 @@ def describe() -> str:
 
 
 def prepare() -> None:
-    """Bring the tables up to date."""
-    call_command("migrate", interactive=False, verbosity=0)
+    """Bring the tables up to date.
+
+    Raises:
+        CommandError: the database can't be reached, or not be written.
+    """
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+    except OperationalError as error:
+        raise CommandError(f"The database can't be used ({describe()}): {error}") from error
 
 
 def empty() -> None:

@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth import authenticate, get_user_model
 from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 
 from agentstore.core.models import AuditEntry, Usage
@@ -194,6 +195,16 @@ def test_a_port_in_use_is_refused_before_anything_is_done(db):
 def test_what_is_no_port_is_refused(port):
     with pytest.raises(CommandError, match="expected a number from 1 to 65535"):
         call_command("demo", f"--port={port}")
+
+
+def test_a_database_that_cant_be_used_is_told_in_one_sentence(db, monkeypatch):
+    def fail(*words, **options):
+        raise OperationalError("unable to open database file")
+
+    monkeypatch.setattr(database, "call_command", fail)
+
+    with pytest.raises(CommandError, match="can't be used .*: unable to open database file"):
+        database.prepare()
 
 
 def test_reset_leaves_a_database_alone_that_the_demo_did_not_fill(db, monkeypatch):
