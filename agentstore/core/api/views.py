@@ -1,103 +1,32 @@
-"""What every REST view shares: JSON in and out, access, error bodies. It holds no business rules.
-
-Everything that decides about the body is pinned here, so that a host's own REST settings can't change
-it; authentication and throttles stay the host's.
-"""
+"""The bases of every REST view: access, and how the request is read. They hold no business rules."""
 
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
 from importlib import import_module
 from typing import Any, ClassVar, NoReturn
 
 from django.apps import apps
-from django.conf import settings as django_settings
 from django.contrib.auth.models import AnonymousUser
-from django.core import exceptions as django_errors
-from django.db import InterfaceError, OperationalError, connections, transaction
-from django.http import Http404, HttpResponseBase, HttpResponsePermanentRedirect
-from django.http.request import UnreadablePostError
+from django.db import connections, transaction
+from django.http import HttpResponseBase, HttpResponsePermanentRedirect
 from django.utils.cache import patch_vary_headers
 from rest_framework import exceptions
 from rest_framework.metadata import SimpleMetadata
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
-from agentstore.core import errors, guards, storage
+from agentstore.core import errors, guards
 from agentstore.core.access import get_access
-from agentstore.core.preconditions import Preconditions
+from agentstore.core.api.bodies import JSONNegotiation, JSONRenderer, StrictJSONParser
+from agentstore.core.api.failing import exception_handler
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, read_chunks, wanted_tenant
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = [
-    "TENANT_HEADER",
-    "JSONRenderer",
-    "NoSuchAddressView",
-    "StoreView",
-    "StoreViewSet",
-    "StrictJSONParser",
-    "described_by",
-    "exception_handler",
-]
-
-STATUS: dict[type[errors.AgentStoreError], int] = {
-    errors.NotFound: 404,
-    errors.Conflict: 409,
-    errors.QuotaExceeded: 409,
-    errors.ValidationFailed: 400,
-    errors.AlreadyExists: 409,
-    errors.TooLarge: 413,
-    errors.PermissionDenied: 403,
-    errors.StorageFailed: 503,
-}
-
-
-class JSONRenderer(BaseRenderer):
-    """Compact JSON in UTF-8; what is no text (a lone surrogate in an echoed key) stays escaped."""
-
-    media_type = "application/json"
-    format = "json"
-    charset = None
-
-    def render(self, data: Any, accepted_media_type: Any = None, renderer_context: Any = None) -> bytes:
-        if data is None:
-            return b""
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), default=str)
-        return text.encode("utf-8", "backslashreplace")
-
-
-class StrictJSONParser(BaseParser):
-    """JSON by the letter (RFC 8259), with unique keys; Django's limit on the body holds.
-
-    A number without a fraction is whole however it is written: 3.0 is 3, as in JSON Schema. But 1e23
-    stays a float: its digits are not those of the float that is meant.
-    """
-
-    media_type = "application/json"
-
-    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> JSONValue:
-        return guards.parse_json(parser_context["request"].body, parse_float=_number)
-
-
-def _number(text: str) -> float | int:
-    value = float(text)
-    whole = int(Decimal(text)) if value.is_integer() else None
-    return whole if whole == value else value
-
-
-class JSONNegotiation(DefaultContentNegotiation):
-    """JSON, whatever ``Accept`` and ``?format=`` say: there is nothing else to choose from."""
-
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> tuple[Any, str]:
-        return renderers[0], renderers[0].media_type
+__all__ = ["NoSuchAddressView", "StoreView", "StoreViewSet", "described_by"]
 
 
 class StoreView(APIView):
@@ -258,72 +187,3 @@ def _non_atomic(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
     for alias in connections:
         view = transaction.non_atomic_requests(using=alias)(view)
     return view
-
-
-# --- errors ---------------------------------------------------------------------------------
-
-
-def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return the response to an error that a request can cause; None for a fault of ours.
-
-    Unlike DRF's it marks no transaction for rollback: there is none around these views.
-    """
-    if isinstance(error, errors.AgentStoreError):
-        return _own_error(error, context.get("request"))
-    if isinstance(error, Http404):
-        error = exceptions.NotFound()
-    elif isinstance(error, django_errors.PermissionDenied):
-        error = exceptions.PermissionDenied()
-    elif isinstance(error, django_errors.RequestDataTooBig):
-        limit = django_settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        return _own_error(errors.TooLarge(f"The body is over the limit of {limit:,} bytes."), None)
-    elif isinstance(
-        error, django_errors.SuspiciousOperation | django_errors.BadRequest | UnreadablePostError
-    ):
-        error = exceptions.ParseError("The request could not be read.")
-    elif isinstance(error, OperationalError | InterfaceError):  # of authentication, or the access class
-        return _own_error(storage.failed("a request", error), None)
-    return _drf_error(error) if isinstance(error, exceptions.APIException) else None
-
-
-def _own_error(error: errors.AgentStoreError, request: Request | None) -> Response | None:
-    status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), None)
-    if status is None:
-        return None
-    if status == 409 and request is not None and _failed_condition(error, Preconditions.of(request.headers)):
-        status = 412
-    headers = {"Retry-After": "1"} if error.retryable else {}
-    return Response(error.as_dict(), status=status, headers=headers)
-
-
-def _failed_condition(error: errors.AgentStoreError, sent: Preconditions) -> bool:
-    if isinstance(error, errors.AlreadyExists):
-        return sent.creates_only
-    return isinstance(error, errors.Conflict) and error.current_version is not None and sent.given
-
-
-def _drf_error(error: exceptions.APIException) -> Response:
-    headers = {}
-    if getattr(error, "auth_header", None):
-        headers["WWW-Authenticate"] = str(error.auth_header)  # type: ignore[attr-defined]
-    if getattr(error, "wait", None):
-        headers["Retry-After"] = f"{error.wait:.0f}"  # type: ignore[attr-defined]
-    codes, detail = error.get_codes(), error.detail
-    if not isinstance(detail, list | dict):
-        return Response(
-            {"code": str(codes), "detail": str(detail)}, status=error.status_code, headers=headers
-        )
-    flat = dict(_flat(detail, ""))
-    first = next(iter(flat.values()), ["The request does not fit."])[0]
-    body = {"code": str(error.default_code), "detail": first, "errors": flat}
-    return Response(body, status=error.status_code, headers=headers)
-
-
-def _flat(detail: Any, path: str) -> Iterable[tuple[str, list[str]]]:
-    if isinstance(detail, dict):
-        for key, value in detail.items():
-            yield from _flat(value, f"{path}.{key}" if path else str(key))
-    elif isinstance(detail, list) and any(isinstance(item, list | dict) for item in detail):
-        yield from _flat(dict(enumerate(detail)), path)
-    else:
-        yield path, [str(item) for item in (detail if isinstance(detail, list) else [detail])]
