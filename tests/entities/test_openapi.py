@@ -16,7 +16,7 @@ from pydantic import Field, computed_field
 
 from agentstore.core.openapi import StoreAutoSchema
 from agentstore.entities import EntitySchema
-from agentstore.entities import api as entities_api
+from agentstore.entities.api import making
 from agentstore.entities.components import components_of, prefix_of
 from agentstore.entities.filter_schemas import filter_parameters, orderable
 from agentstore.entities.options import EntityOptions
@@ -452,7 +452,7 @@ def test_spoiled_rows_errors_bulk_and_index_fit_their_documents(api_client, docu
 def test_without_spectacular_installed_as_an_app_views_are_not_described(monkeypatch):
     monkeypatch.setattr("django.apps.apps.is_installed", lambda name: name != "drf_spectacular")
 
-    assert entities_api._described("EntityAutoSchema") == {}
+    assert making._described("EntityAutoSchema") == {}
 
 
 BARE = """

@@ -1,21 +1,18 @@
-"""Entities over REST: one viewset per entity, made from its declaration when the URLs are loaded."""
+"""The rows of an entity over REST: each request is one call of the store."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
-from importlib import import_module
+from functools import cached_property, partial
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlencode
 
-from django.apps import apps
-from django.http import HttpResponsePermanentRedirect
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentstore.core import errors
-from agentstore.core.api import StoreView, StoreViewSet
+from agentstore.core.api import StoreViewSet
 from agentstore.core.preconditions import NEVER, Preconditions, etag
 from agentstore.core.requests import (
     CHANGED_HEADER,
@@ -37,13 +34,11 @@ from agentstore.entities.bodies import (
     row_body,
     unset_of,
 )
-from agentstore.entities.codec import suggest
 from agentstore.entities.query import DEFAULT_LIMIT, parse_limit
 from agentstore.entities.querystring import read_filter, read_list_request
-from agentstore.entities.registry import all_entities
 from agentstore.entities.store import EntityStore
 
-__all__ = ["EntityIndexView", "EntityViewSet", "NoSuchEntityView", "viewset_for"]
+__all__ = ["EntityViewSet"]
 
 R = TypeVar("R")
 
@@ -232,79 +227,3 @@ class EntityViewSet(StoreViewSet):
 def _with_changed(response: Response, changed: bool) -> Response:
     response[CHANGED_HEADER] = "true" if changed else "false"
     return response
-
-
-def _described(schema: str) -> dict[str, Any]:
-    """Return the attribute that describes a view to drf-spectacular, where that is installed."""
-    if not apps.is_installed("drf_spectacular"):
-        return {}
-    return {"schema": getattr(import_module("agentstore.entities.openapi"), schema)()}
-
-
-@cache
-def index_view() -> type[EntityIndexView]:
-    """Return the view of the list of entities; it is made once."""
-    return type("EntityIndexView", (EntityIndexView,), _described("IndexAutoSchema"))
-
-
-@cache
-def viewset_for(model: type[EntityModel]) -> type[EntityViewSet]:
-    """Return the viewset of an entity; it is made once."""
-    attributes = {
-        "__doc__": model.entity.description,
-        "__module__": __name__,
-        "model": model,
-        "capability": f"entities.{model.entity.name}",
-        **_described("EntityAutoSchema"),
-    }
-    return type(f"{model.__name__}ViewSet", (EntityViewSet,), attributes)
-
-
-class EntityIndexView(StoreView):
-    """The entities that the user may see, with their addresses."""
-
-    def check_access(self, request: Request) -> None:
-        """Let the access class decide for each entity; refuse where it allows none."""
-        self.visible: list[type[EntityModel]] = []
-        refusal: errors.PermissionDenied | None = None
-        for model in all_entities():
-            self.capability = f"entities.{model.entity.name}"
-            try:
-                self.ask_access(request)
-            except errors.PermissionDenied as error:
-                refusal = error
-            else:
-                self.visible.append(model)
-        if refusal is not None and not self.visible:
-            self.refuse(request, refusal)
-
-    def get(self, request: Request) -> Response:
-        """List the entities that the user may see."""
-        self.only_params()
-        return Response({"results": [self._describe(request, model) for model in self.visible]})
-
-    def _describe(self, request: Request, model: type[EntityModel]) -> JSONObject:
-        name = model.entity.name
-        url = request.build_absolute_uri(f"{request.path}{name}/")
-        return {"name": name, "description": model.entity.description, "url": url}
-
-
-class NoSuchEntityView(EntityIndexView):
-    """What no other address below ``entities/`` matches: 404 in JSON, or the same with its last slash."""
-
-    schema = None
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        rest = self.kwargs.get("rest") or ""
-        if request.method in ("GET", "HEAD") and not request.path.endswith("/"):
-            return
-        name = rest.split("/")[0]
-        if name and name not in {model.entity.name for model in all_entities()}:
-            visible = [model.entity.name for model in self.visible]
-            raise errors.NotFound(f"There is no entity {name[:100]!r}.", hint=suggest(name, visible))
-        raise errors.NotFound("There is nothing at this address.", hint="Every address ends with a slash.")
-
-    def get(self, request: Request, rest: str | None = None) -> HttpResponsePermanentRedirect:  # type: ignore[override]
-        """Send a reader on to the address with its slash, as Django does."""
-        return HttpResponsePermanentRedirect(request.get_full_path(force_append_slash=True))
