@@ -9,14 +9,17 @@ from django.db import connections
 
 __all__ = ["explain"]
 
+#: What EXPLAIN takes, and so not SAVEPOINT, SET and their like.
+_EXPLAINED = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE")
+
 
 def explain(read: Callable[[], object], *, alias: str = "default") -> list[str]:
-    """Return the plan of every SELECT that ``read`` runs, in order."""
+    """Return the plan of every statement on rows that ``read`` runs, in order: reads and writes."""
     connection = connections[alias]
     seen: list[tuple[str, Any]] = []
 
     def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.lstrip().startswith("SELECT"):
+        if sql.lstrip().startswith(_EXPLAINED):
             seen.append((sql, params))
         return execute(sql, params, many, context)
 

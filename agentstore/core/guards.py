@@ -140,7 +140,7 @@ def _integer(value: int, path: str) -> int:
 def _float(value: float, path: str) -> float:
     if not math.isfinite(value):
         refuse(path, f"{value} is not a JSON number.", "Send null or a finite number.")
-    return float(value)
+    return float(value) + 0.0  # -0.0 is 0.0 to jsonb
 
 
 def _container(value: object, path: str, left: int) -> JSONValue:
@@ -153,8 +153,16 @@ def _container(value: object, path: str, left: int) -> JSONValue:
         if len(found) < len(value):
             refuse(path, "Two keys have the same text.")
         return found
-    items = value if isinstance(value, list | tuple) else sorted(value, key=repr)  # type: ignore[call-overload]
+    items = value if isinstance(value, list | tuple) else _sorted(value)
     return [to_json(item, path=f"{prefix}{number}", max_depth=left) for number, item in enumerate(items)]
+
+
+def _sorted(items: Any) -> list[Any]:
+    """Return a set's items in an order that no hash seed changes."""
+    try:
+        return sorted(items, key=repr)
+    except ValueError:  # an integer too long to print, which is refused next
+        return list(items)
 
 
 def _key(key: object, path: str) -> str:
@@ -163,7 +171,8 @@ def _key(key: object, path: str) -> str:
     if isinstance(key, _TEXTUAL):
         key = to_jsonable_python(key)
     if not isinstance(key, str):
-        refuse(path, f"The key {key!r} is no text: JSON objects have text keys.")
+        shown = repr(key) if _is_plain(key, 0) else f"of type {type(key).__name__}"  # a repr may be anything
+        refuse(path, f"The key {shown} is no text: JSON objects have text keys.")
     return str(check_text(key, path))
 
 
@@ -232,7 +241,7 @@ def _is_plain(value: Any, left: int) -> bool:
     """Tell whether ``value`` is made of JSON's exact Python types, within the depth."""
     kind = type(value)
     if kind is int or kind is float:
-        return bool(-_LONG < value < _LONG)
+        return bool(-_LONG < value < _LONG) and (value != 0 or str(value)[0] != "-")
     if kind is not dict and kind is not list:
         return kind in _HARMLESS
     if left < 1 or (kind is dict and not {*map(type, value)} <= {str}):

@@ -135,7 +135,10 @@ def test_what_is_not_plain_is_encoded_in_its_json_form(value):
         ([float("inf")], "0", "inf is not a JSON number"),
         ([1, -float("inf")], "1", "-inf is not a JSON number"),
         ({"a": {1: 2}}, "a", "The key 1 is no text"),
-        ({None: 2}, "", "no text"),
+        ({None: 2}, "", "The key None is no text"),
+        ({"a": {(object(),): 2}}, "a", "The key of type tuple is no text"),
+        ({"a": {10**5000: 2}}, "a", "The key of type int is no text"),
+        ({"a": {10**5000}}, "a.0", "more than 4,300 digits"),
         ({"a": object()}, "a", "A object has no JSON form"),
         ({"a": b"\xff"}, "a", "A bytes has no JSON form"),
         ({"a": 10**4300}, "a", "more than 4,300 digits"),
@@ -148,7 +151,7 @@ def test_what_is_not_plain_is_encoded_in_its_json_form(value):
         (Keyed(free=["x", object()]), "free.1", "A object has no JSON form"),
         (Keyed(free="a\0b"), "free", "NUL character at position 1"),
     ],
-    ids=range(22),
+    ids=range(25),
 )
 @pytest.mark.parametrize("guard", [guards.to_json, guards.encode_json])
 def test_the_offender_is_named_by_its_path(guard, value, path, problem):
@@ -157,6 +160,16 @@ def test_the_offender_is_named_by_its_path(guard, value, path, problem):
 
     assert list(info.value.errors) == [path]
     assert info.value.message.startswith(path)
+
+
+@pytest.mark.parametrize("value", [-0.0, [-0.0], {"a": -0.0}, Keyed(free=-0.0)], ids=str)
+def test_a_zero_has_no_sign(value):
+    """PostgreSQL gives it none, and so the same on both databases."""
+    found, text = guards.encode_json(value)
+
+    assert "-" not in text
+    assert "-" not in str(found)
+    assert "-" not in str(guards.to_json(value))
 
 
 def test_a_number_may_have_exactly_4300_digits():

@@ -27,6 +27,19 @@ def test_exponents_are_written_out_and_texts_left_alone(text, kept):
     assert keep_floats(text) == kept
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("-0.0", "0.0"),
+        ('{"a":-0.0,"b":[-0.00 ,-0]}', '{"a":0.0,"b":[0.00 ,0]}'),
+        ('{"-0.0":"-0.0,","\\"-0]":"-0"}', '{"-0.0":"-0.0,","\\"-0]":"-0"}'),
+        ("[-0.0,-0.5,-0.05,-10,1e-05]", "[0.0,-0.5,-0.05,-10,0.00001]"),
+    ],
+)
+def test_a_zero_has_no_sign_as_jsonb_gives_it_none(text, kept):
+    assert keep_floats(text) == kept
+
+
 @pytest.mark.parametrize("text", ["[1,1.0,-5,0.5]", '"e5"', '{"a":"3e5f"}', "10000000000000000000000"])
 def test_all_else_stays_as_it_is(text):
     assert keep_floats(text) == text

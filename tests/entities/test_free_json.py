@@ -53,6 +53,25 @@ def test_large_floats_stay_floats_and_large_integers_integers(db, backend, tenan
     assert store.get(rows[0].id).data.value == [1e200]
 
 
+def test_a_zero_has_no_sign_wherever_it_is_read(db, backend, tenant):
+    """PostgreSQL gives it none, and so SQLite does not either: rows, versions, history and bulk."""
+    store = Plain.store(tenant)
+    row = store.create({"value": [-0.0, {"a": -0.0}], "number": -0.0, "text": "-0.0"})
+    (other,) = store.create_many([Plain.Schema(number=-0.0)])
+
+    store.update(row.id, {"value": 1})
+    store.update(row.id, {"value": {"a": [-0.0]}, "number": 2.5})
+
+    found = [store.get(row.id), store.get(row.id, version=1), store.get(other.id), row, other]
+    assert [str(item.raw["number"]) for item in found] == ["2.5", "0.0", "0.0", "0.0", "0.0"]
+    assert [str(item.data.number) for item in found] == ["2.5", "0.0", "0.0", "0.0", "0.0"]
+    assert "-0.0" not in str([item.raw["value"] for item in found])
+    assert "-0.0" not in str([entry.patch["set"] for entry in store.history(row.id)[:2]])
+    assert row.data.text == "-0.0"
+    assert not store.update(other.id, {"number": -0.0}).changed
+    assert store.count({"number": -0.0}) == store.count({"number__gte": -0.0, "number__lt": 1}) == 1
+
+
 @pytest.mark.parametrize("number", [1e300, 1e-300])
 def test_a_row_is_as_large_as_the_database_writes_it(db, backend, tenant, number):
     """Else 256 KiB of small texts would be read back as 13 MB, a hundred times a page."""

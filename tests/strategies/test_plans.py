@@ -10,6 +10,7 @@ from psycopg import ClientCursor
 
 from agentstore.core.values import now
 from agentstore.strategies import StrategyStore, postgres
+from tests.plans import explain
 from tests.strategies.rows import row
 
 pytestmark = [pytest.mark.postgres_only, pytest.mark.django_db]
@@ -52,3 +53,11 @@ def test_a_prepared_save_asks_each_question_of_an_index_of_its_own(tenant):
         assert f"using agentstore_strategy_{name}" in plan
     assert "Seq Scan on agentstore_strategy" not in plan
     assert not re.search(r"Filter: .*(dedup_key|strategy_id|ts >)", plan)
+
+
+def test_the_benchmark_tells_the_plans_of_a_save(tenant):
+    lessons = StrategyStore(tenant)
+
+    plans = explain(lambda: lessons.save(problem="extract tables", strategy="by hand"))
+
+    assert any("Insert on agentstore_strategy" in plan for plan in plans)
