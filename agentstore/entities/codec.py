@@ -8,8 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -21,19 +20,15 @@ from agentstore.core.errors import ValidationFailed
 from agentstore.core.numerals import keep_floats
 from agentstore.core.ordering import exact_json, same_json
 from agentstore.core.values import JSONObject, JSONValue
+from agentstore.entities.epochs import NO_TIME, epochs, may_hold_epochs
 from agentstore.entities.fields import SchemaField, fields_of
 from agentstore.entities.sets import has_sets, order_sets
 from agentstore.entities.strictness import json_validator
 
-__all__ = ["MAX_INDEXED_BYTES", "NO_TIME", "Codec", "Document", "epochs", "same_json"]
+__all__ = ["MAX_INDEXED_BYTES", "Codec", "Document", "exact_value", "flat_errors", "same_json", "suggest"]
 
 S = TypeVar("S", bound=BaseModel)
 
-#: Text of digits alone, as a JSON value or key.
-_DIGITS = re.compile(r'"\s*[+-]?\d+(\.\d*)?\s*"')
-#: What a date, time or duration looks like once it is stored.
-_TIME = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d|-?P")
-NO_TIME = "Input should be a date or time as ISO 8601 text, such as 2026-01-31"
 #: The longest value of an indexed field, in bytes: PostgreSQL's b-tree holds about 2,700 a row.
 MAX_INDEXED_BYTES = 1000
 _SHORT = 10**300
@@ -107,7 +102,7 @@ class Codec(Generic[S]):
 
     def _refuse_epochs(self, text: str, document: Document) -> None:
         """Refuse text of digits for a date or time: pydantic reads it as seconds since 1970."""
-        if _DIGITS.search(text):
+        if may_hold_epochs(text):
             errors = {path: [NO_TIME] for path in epochs(_parse(text), document.value, "")}
             if errors:
                 self._refuse(errors)
@@ -245,18 +240,6 @@ class Codec(Generic[S]):
         raise ValidationFailed(
             f"{self.name} does not fit its schema: {shown}{more}", hint=hint, errors=errors
         )
-
-
-def epochs(given: JSONValue, stored: JSONValue, path: str) -> Iterator[str]:
-    """Yield the paths at which text of digits became a date or time."""
-    if isinstance(given, dict) and isinstance(stored, dict):
-        for key in given.keys() & stored.keys():
-            yield from epochs(given[key], stored[key], f"{path}.{key}" if path else key)
-    elif isinstance(given, list) and isinstance(stored, list):
-        for number, (one, other) in enumerate(zip(given, stored, strict=False)):
-            yield from epochs(one, other, f"{path}.{number}")
-    elif isinstance(given, str) and _DIGITS.fullmatch(f'"{given}"') and _TIME.match(str(stored)):
-        yield path
 
 
 def _indexed_size(value: JSONValue) -> int:

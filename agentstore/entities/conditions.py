@@ -3,84 +3,31 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import (
-    BooleanField,
-    DateTimeField,
-    Expression,
-    F,
-    Field,
-    Func,
-    IntegerField,
-    UUIDField,
-    Value,
-)
+from django.db.models import DateTimeField, F, Field, IntegerField, UUIDField, Value
 from django.db.models.expressions import OrderBy
-from django.db.models.sql.compiler import SQLCompiler
 
 from agentstore.core import guards
 from agentstore.core.ordering import fold, fold_alphabets, number_key
 from agentstore.core.values import JSONValue
+from agentstore.entities.expressions import Condition, Operand
 from agentstore.entities.query import Clause, Order
 from agentstore.indexes import FieldValue
 
-__all__ = ["Condition", "after", "condition", "has_value", "ordering", "render"]
+__all__ = ["after", "condition", "contains", "has_value", "ordering"]
 
 _COMPARISONS = {"lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-_SLOT = re.compile(r"\{(\d+)\}")
 # Making a field object costs more than all the rest of an expression; they hold no state.
-_BOOLEAN = BooleanField()
 _COLUMN_TYPES: dict[str, Field[Any, Any]] = {
     "id": UUIDField(),
     "integer": IntegerField(),
     "time": DateTimeField(),
 }
-
-
-class Condition(Func):
-    """A condition from one template a database; ``{0}``, ``{1}`` stand for the expressions."""
-
-    def __init__(self, template: str, *expressions: Any, sqlite: str = "") -> None:
-        super().__init__(*expressions, output_field=_BOOLEAN)
-        self.postgres, self.sqlite = template, sqlite or template
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
-        return self._render(self.postgres, compiler)
-
-    def as_sqlite(  # type: ignore[override]
-        self, compiler: SQLCompiler, connection: Any, **kwargs: Any
-    ) -> tuple[str, list[Any]]:
-        return self._render(self.sqlite, compiler)
-
-    def _render(self, template: str, compiler: SQLCompiler) -> tuple[str, list[Any]]:
-        params: list[Any] = []
-
-        def fill(match: re.Match[str]) -> str:
-            sql, own = compiler.compile(self.source_expressions[int(match[1])])
-            params.extend(own)
-            return sql
-
-        return _SLOT.sub(fill, template), params
-
-
-class Operand(Expression):
-    """A value to compare with, in the form that each database compares."""
-
-    def __init__(self, postgres: Any, sqlite: Any, cast: str = "") -> None:
-        super().__init__(output_field=_BOOLEAN)
-        self.postgres, self.sqlite, self.cast = postgres, sqlite, cast
-
-    def as_postgresql(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
-        return f"%s{self.cast}", [self.postgres]
-
-    def as_sqlite(self, compiler: SQLCompiler, connection: Any, **kwargs: Any) -> tuple[str, list[Any]]:
-        return "%s", [self.sqlite]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -246,29 +193,6 @@ def _system(clause: Clause) -> Condition:
         return _in(column, [Value(value, kind) for value in clause.value]) if clause.value else _nothing()
     sign = {"eq": "=", "ne": "<>", **_COMPARISONS}[clause.op]
     return Condition(f"({{0}} {sign} {{1}})", column, Value(clause.value, kind))
-
-
-class Renderer:
-    """Stands in for the compiler of a queryset, where PostgreSQL's rows are read without one."""
-
-    def compile(self, node: Any) -> tuple[str, list[Any]]:
-        if isinstance(node, F):
-            return f'r."{node.name}"', []  # type: ignore[attr-defined]
-        if isinstance(node, Value):
-            return "%s", [node.value]
-        if isinstance(node, OrderBy):
-            sql, params = self.compile(node.expression)
-            return f"{sql} {'DESC' if node.descending else 'ASC'}", params
-        sql, params = node.as_postgresql(self, None)
-        return sql, params
-
-
-_RENDERER = Renderer()
-
-
-def render(node: Condition | OrderBy) -> tuple[str, list[Any]]:
-    """Return the SQL of a condition or a key of an order on PostgreSQL's table ``r``, and its parameters."""
-    return _RENDERER.compile(node)
 
 
 def ordering(order: Order) -> list[OrderBy]:

@@ -10,7 +10,8 @@ from django.db import models
 from django.db.models.functions import Cast
 
 from agentstore.entities.backend import PageRequest, RawRow
-from agentstore.entities.conditions import Condition, after, condition, has_value, ordering
+from agentstore.entities.conditions import after, condition, has_value, ordering
+from agentstore.entities.expressions import Condition
 from agentstore.entities.query import Clause, Order
 
 __all__ = ["COLUMNS", "as_utc", "fetch_rows", "live_rows", "raw_row", "read_page"]

@@ -20,7 +20,8 @@ from agentstore.core.guards import dump_json
 from agentstore.core.storage import translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
-from agentstore.entities.conditions import Condition, ordering, render
+from agentstore.entities.conditions import ordering
+from agentstore.entities.expressions import Condition, render
 from agentstore.entities.pages import as_utc, read_page
 from agentstore.entities.portable import PortableRows, Refused
 from agentstore.entities.query import Order

@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import JSONValue
-from agentstore.entities.codec import NO_TIME, epochs, flat_errors, suggest
+from agentstore.entities.codec import flat_errors, suggest
+from agentstore.entities.epochs import NO_TIME, epochs
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.schema import UTCDateTime
 
