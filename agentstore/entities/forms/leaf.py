@@ -12,16 +12,9 @@ from collections.abc import Mapping, Sequence
 from django.utils.translation import gettext as _
 
 from agentstore.core.values import JSONValue
+from agentstore.entities.forms.moments import Unreadable, in_utc, split_moment
 from agentstore.entities.forms.shape import MISSING, Shape, as_json
-from agentstore.entities.forms.texts import (
-    Unreadable,
-    in_utc,
-    is_shown,
-    plain_lines,
-    read,
-    split_moment,
-    write,
-)
+from agentstore.entities.forms.texts import is_shown, plain_lines, read, write
 
 __all__ = ["BoundField", "Leaf", "Posted", "posted_as_json"]
 

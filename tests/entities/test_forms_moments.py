@@ -10,8 +10,9 @@ from django.utils import timezone, translation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentstore.entities.forms.moments import Unreadable, in_utc
 from agentstore.entities.forms.shape import Shape
-from agentstore.entities.forms.texts import Unreadable, in_utc, read, write
+from agentstore.entities.forms.texts import read, write
 
 MOMENT = Shape(key="at", kind="moment", label="At")
 DAY = Shape(key="on", kind="day", label="On")
