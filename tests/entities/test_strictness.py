@@ -116,7 +116,9 @@ def made(request):
     return make
 
 
-@pytest.mark.parametrize(("annotation", "stored", "value"), TYPES, ids=[str(case[0]) for case in TYPES])
+@pytest.mark.parametrize(
+    ("annotation", "stored", "value"), TYPES, ids=[f"{n}-{case[1]!r:.20}" for n, case in enumerate(TYPES)]
+)
 def test_the_json_form_of_every_type_is_read_behind_a_validator(made, annotation, stored, value):
     codec = made(annotation)
 
