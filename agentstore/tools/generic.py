@@ -9,6 +9,7 @@ from typing import Any
 from agentstore.core import errors
 from agentstore.core.values import JSONObject
 from agentstore.entities.codec import suggest
+from agentstore.entities.query import MAX_LIMIT
 from agentstore.entities.store import EntityStore
 from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools, row_schema
@@ -19,10 +20,12 @@ __all__ = ["generic_tools"]
 
 _OPEN: JSONObject = {"type": "object", "additionalProperties": True}
 _TEXTS = {
-    "query": "Find rows of an entity. The filter's fields are what entity_describe lists.",
+    "query": "Find rows of an entity. The filter's fields are what entity_describe lists. The last updated "
+    f"first unless order_by says otherwise; at most {MAX_LIMIT} rows a call: pass next_cursor on for more.",
     "get": "Read one row of an entity by its id.",
     "create": "Store a new row of an entity. The data's fields are what entity_describe lists.",
-    "update": "Change fields of one row; with expected_version only if it is still at that version.",
+    "update": "Change fields of one row; with expected_version only if it is still at that version: on a "
+    "conflict, read it again and reapply your change.",
     "delete": "Delete one row by its id. It is a soft delete: an operator can undo it.",
 }
 

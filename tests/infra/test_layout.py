@@ -79,6 +79,50 @@ def test_no_file_names_a_machine():
     assert found == []
 
 
+SQL = re.compile(r"\.cursor\(|\bcursor\.execute|\.raw\(|RawSQL|executemany|\.copy\(.*FROM STDIN")
+#: What a pooler in transaction mode hands to the next client, or loses.
+SESSION = re.compile(
+    r"pg_(?:try_)?advisory_lock|[\"']\s*(?:SET (?!LOCAL)|LISTEN |NOTIFY |DISCARD |DECLARE |CREATE TEMP)"
+)
+
+
+def package_files() -> dict[str, str]:
+    """Return the text of every module of the package by its name."""
+    files = (ROOT / "agentstore").rglob("*.py")
+    return {str(path.relative_to(ROOT)): path.read_text() for path in files}
+
+
+def test_sql_is_in_the_postgres_modules_and_nowhere_else():
+    """But for the one setting of a transaction, and for Django's own doors to a schema."""
+    found = {name for name, text in package_files().items() if SQL.search(text)}
+
+    assert {name for name in found if not name.endswith("/postgres.py")} == {"agentstore/core/storage.py"}
+    assert {"agentstore/entities/postgres.py", "agentstore/files/postgres.py"} <= found
+
+
+def test_no_statement_names_a_star():
+    """With plans prepared on the server, a column that another session adds would break it for good."""
+    found = [
+        name
+        for name, text in package_files().items()
+        if re.search(r"(?:SELECT|RETURNING) (?:\w+\.)?\*", text)
+    ]
+
+    assert found == []
+
+
+def test_nothing_is_kept_in_a_session_of_the_database():
+    """It runs behind PgBouncer in transaction mode."""
+    assert [name for name, text in package_files().items() if SESSION.search(text)] == []
+    assert SESSION.search('execute("SET search_path = x")')
+
+
+def test_the_hosts_admin_templates_are_not_overridden():
+    folders = [ROOT / "agentstore" / "templates", *(ROOT / "agentstore").glob("*/templates")]
+
+    assert {path.name for folder in folders if folder.exists() for path in folder.iterdir()} == {"agentstore"}
+
+
 def test_wheel_holds_the_package_and_nothing_else(source, tmp_path):
     wheel = build(source, "wheel", tmp_path)
 
@@ -126,6 +170,24 @@ def test_requirements_have_lower_bounds_only():
     bounds = [re.split(r";", requirement)[0] for group in groups for requirement in group]
 
     assert [bound for bound in bounds if re.search(r"<|==|~=|!=", bound)] == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "ruff check",
+        "ruff format --check",
+        "lint-imports",
+        "mypy --strict",
+        "manage.py makemigrations --check",
+        "DATABASE_URL=sqlite:// python -m pytest",
+        "PG_BIN=",
+    ],
+)
+def test_ci_takes_every_step(step):
+    lines = (ROOT / ".ci" / "run").read_text().splitlines()
+
+    assert any(step in line and not line.lstrip().startswith("#") for line in lines)
 
 
 def test_ci_runs_the_tests_as_the_readme_says():

@@ -10,6 +10,7 @@ from agentstore.files import FileStore
 from agentstore.strategies import StrategyStore
 from agentstore.tools import toolset
 from agentstore.tools.spec import DIALECTS
+from tests.isolated import run_python
 from tests.testapp.models import Odd, Task
 from tests.tools.checker import problems
 
@@ -63,6 +64,31 @@ def test_definitions_are_the_same_every_time(everything):
     second = json.dumps([everything().definitions(dialect) for dialect in DIALECTS])
 
     assert first == second
+
+
+MADE_ANEW = """
+import django, hashlib, json
+django.setup()
+from agentstore.tools import toolset
+from agentstore.tools.spec import DIALECTS
+sets = [
+    toolset("acme", agent="bia", writable={"notes/*", "a*", "b*", "c*"}, strict=strict, generic=generic)
+    for strict in (False, True) for generic in (False, True)
+]
+found = [[tools.definitions(dialect) for dialect in DIALECTS] + [tools.instructions()] for tools in sets]
+text = json.dumps(found)
+print(len(text), hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def test_definitions_are_the_same_in_every_process():
+    """A vendor's prompt cache holds them, so another order of a set would cost at every start."""
+    environ = {"DJANGO_SETTINGS_MODULE": "tests.settings", "DATABASE_URL": "sqlite://"}
+
+    found = {run_python(MADE_ANEW, PYTHONHASHSEED=seed, **environ).stdout for seed in ("0", "1", "2", "3")}
+
+    assert len(found) == 1
+    assert int(found.pop().split()[0]) > 10_000
 
 
 def test_the_definitions_of_an_entity_are_made_once_for_all_tenants(tenant, other_tenant):
@@ -133,6 +159,30 @@ def test_descriptions_carry_the_declarations_words(tenant):
     assert data["properties"]["text"]["description"] == "What is to be done."
     assert data["properties"]["channel"]["enum"] == ["call", "email", "chat"]
     assert data["required"] == ["text"]
+
+
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+@pytest.mark.parametrize(
+    ("tool", "facts"),
+    [
+        ("query", ["current user", "last updated first", "at most 100 rows"]),
+        ("get", ["current user"]),
+        ("create", ["current user"]),
+        ("update", ["expected_version", "on a conflict, read it again"]),
+        ("delete", ["soft delete"]),
+    ],
+)
+def test_descriptions_carry_the_facts(tenant, generic, tool, facts):
+    tools = toolset(tenant, entities=[Task], generic=generic).definitions("anthropic")
+
+    (told,) = [one["description"] for one in tools if one["name"].endswith(f"_{tool}")]
+    assert [fact for fact in facts if fact.lower() not in told.lower()] == []
+
+
+def test_finding_strategies_says_that_every_significant_word_must_occur(everything):
+    told = {tool["name"]: tool["description"] for tool in everything().definitions("mcp")}
+
+    assert "Every significant word of the objective must occur" in told["strategy_find"]
 
 
 def test_a_filter_takes_operators_for_indexed_and_array_fields_only(tenant):
