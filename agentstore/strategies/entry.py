@@ -20,6 +20,7 @@ from agentstore.strategies.values import Entry
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
+    "EARLIEST_TS",
     "HINTS",
     "INJECTION_BUDGET_BYTES",
     "MAX_CONFIDENCE",
@@ -52,6 +53,8 @@ MAX_CONFIDENCE = 3
 DEFAULT_CONFIDENCE = 2
 #: How far ahead a time may be at the door: a clock that is a little fast, not a wrong time zone.
 MAX_TS_FUTURE = timedelta(seconds=300)
+#: The first time that every database gives back as it was, whatever the zone of its session.
+EARLIEST_TS = datetime(1, 1, 2, tzinfo=UTC)
 
 #: What to do about an issue of each field.
 HINTS = {
@@ -83,7 +86,7 @@ def shape_issue(value: object) -> str | None:
 
 
 def validate_for_write(value: object, *, now: datetime | None = None) -> Entry:
-    """Return ``value``, a complete entry, checked: its shape, and a ts of at most 5 minutes ahead.
+    """Return ``value``, a complete entry, checked: its shape, and a ts from year 1 to 5 minutes ahead.
 
     Raises:
         ValidationFailed: ``errors`` has every field that does not fit.
@@ -97,7 +100,7 @@ def issues_for_write(value: object, *, now: datetime) -> dict[str, str]:
     """Return what ``validate_for_write`` would refuse, as field -> issue."""
     found = _issues(value, _SHAPE)
     if isinstance(value, Mapping) and "ts" not in found:
-        issue = _future_issue(value["ts"], now)
+        issue = _time_issue(value["ts"], now)
         found |= {"ts": issue} if issue else {}
     return found
 
@@ -236,11 +239,13 @@ def _ts_issue(value: object) -> str:
     return "" if isinstance(value, datetime) else _text_issue(value, cap=MAX_TS_BYTES)
 
 
-def _future_issue(value: object, now: datetime) -> str:
+def _time_issue(value: object, now: datetime) -> str:
     try:
         ts = parse_ts(value)
     except ValueError as error:
         return str(error)
+    if ts < EARLIEST_TS:
+        return f"{values.utc_text(ts)} is before {EARLIEST_TS.date()}."
     return f"{values.utc_text(ts)} is more than 5 minutes ahead." if ts > now + MAX_TS_FUTURE else ""
 
 

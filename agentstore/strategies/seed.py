@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Protocol
 
 from agentstore.core import guards, values
@@ -31,9 +31,9 @@ __all__ = ["OLDEST", "SeedTarget", "exported", "plan_seed", "seed_strategies"]
 
 logger = logging.getLogger(__name__)
 
-#: The ts of an entry that gives none and whose content is stored already: older than any other,
-#: so that a replay refreshes neither time nor text.
-OLDEST = datetime.min.replace(tzinfo=UTC)
+#: The ts of an entry that gives none and whose content is stored already: no other is older, so that a
+#: replay refreshes neither time nor text.
+OLDEST = rules.EARLIEST_TS
 _FIELDS = ("id", "problem", "strategy", "confidence", "ts", "teacher_model", "signature", "origin", "tenant")
 _CONTENT = "problem, strategy"
 

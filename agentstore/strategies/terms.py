@@ -1,7 +1,8 @@
 """How text becomes terms: folding, runs, the stop list, the query's predicate and the dedup key.
 
 Pure Python, and the only place that decides it: every store compares what these functions give.
-What changes their output for any text raises ``RULES``, so that stored terms are made anew.
+Each of them raises ``ValidationFailed`` for what is no text. What changes their output for any text
+raises ``RULES``, so that stored terms are made anew.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
+
+from agentstore.core import guards
 
 __all__ = [
     "STOP_VERSION",
@@ -131,7 +134,12 @@ def fold(text: str) -> str:
     NFKC, casefold, NFKC, default-ignorables dropped, and composed again where one of those stood
     between a letter and its mark. Diacritics stay. Known misses: ``İ`` keeps its dot; simplified
     and traditional Han, Hiragana and Katakana are different.
+
+    Raises:
+        ValidationFailed: it is no text.
     """
+    if not isinstance(text, str):
+        guards.refuse("text", f"Expected text, found {type(text).__name__}.")
     if text.isascii():
         return text.lower()
     while True:
@@ -184,7 +192,11 @@ def analyse_query(text: str) -> Query:
 
 
 def compile_query(text: str) -> frozenset[str] | None:
-    """Return the terms that a problem must all hold to match; None where nothing can match."""
+    """Return the terms that a problem must all hold to match; None where nothing can match.
+
+    Raises:
+        ValidationFailed: it is no text.
+    """
     return analyse_query(text).required or None
 
 

@@ -7,6 +7,7 @@ import pytest
 from agentstore.core.errors import ValidationFailed
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.entry import (
+    EARLIEST_TS,
     MAX_PROBLEM_BYTES,
     MAX_SIGNATURE_BYTES,
     MAX_STRATEGY_BYTES,
@@ -64,3 +65,15 @@ def test_a_query_may_be_far_longer_than_a_problem(tenant):
     assert store.find("tables " * 200_000)
     assert store.find(" ".join(map(str, range(50_000)))).empty_because == "no_match"
     assert store.find("表" * 100_000).empty_because == "no_match"
+
+
+@pytest.mark.django_db
+def test_the_earliest_time_comes_back_as_it_was_and_none_before_is_taken(tenant):
+    store = StrategyStore(tenant)
+
+    saved = store.save(problem="extract tables", strategy="s", ts=EARLIEST_TS)
+    with pytest.raises(ValidationFailed, match="before 0001-01-02"):
+        store.save(problem="extract other tables", strategy="s", ts="0001-01-01T00:00:00Z")
+
+    (listed,), (found,) = store.list(), store.find("extract")
+    assert store.get(saved.id).ts == listed.ts == found.ts == EARLIEST_TS

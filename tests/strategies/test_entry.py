@@ -192,6 +192,8 @@ def test_the_shape_does_not_judge_the_value_of_ts(ts):
         (datetime(2026, 1, 1), "no UTC offset"),
         ("9999-12-31T23:59:59-23:59", "out of range in UTC"),
         ("0001-01-01T00:00:00+23:59", "out of range in UTC"),
+        ("0001-01-01T23:59:59.999999Z", "before 0001-01-02"),
+        (datetime.min.replace(tzinfo=UTC), "before 0001-01-02"),
         (NOW + timedelta(seconds=300, microseconds=1), "more than 5 minutes ahead"),
         ("2999-01-01T00:00:00Z", "more than 5 minutes ahead"),
     ],
@@ -212,6 +214,7 @@ def test_the_door_judges_the_value_of_ts(ts, issue):
         ("2026-06-01T12:00:00.000001Z", NOW + timedelta(microseconds=1)),
         (datetime(2026, 6, 1, 7, tzinfo=timezone(timedelta(hours=-5))), NOW),
         ("1969-01-01T00:00:00Z", datetime(1969, 1, 1, tzinfo=UTC)),
+        ("0001-01-02T00:00:00Z", datetime(1, 1, 2, tzinfo=UTC)),
     ],
     ids=str,
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentstore.core.errors import ValidationFailed
 from agentstore.strategies import terms
 from agentstore.strategies.terms import (
     Run,
@@ -210,6 +211,19 @@ def test_stop_words_are_as_the_tokenizer_gives_them():
 @pytest.mark.parametrize("query", ["", "  ", "how do I do this", "please", "?!", "🙂", "\ud800\0"])
 def test_a_query_without_significant_terms_compiles_to_none(query):
     assert compile_query(query) is None
+
+
+@pytest.mark.parametrize("text", [None, 5, b"pdf", ["pdf"], {"text": "pdf"}], ids=repr)
+@pytest.mark.parametrize(
+    "rule",
+    [fold, runs, terms.terms, analyse_query, compile_query, count_terms, normalize_text,
+     lambda text: dedup_key(text, "s"), lambda text: dedup_key("p", text)],
+    ids=["fold", "runs", "terms", "analyse_query", "compile_query", "count_terms", "normalize_text",
+         "problem", "strategy"],
+)  # fmt: skip
+def test_what_is_no_text_is_refused_by_every_rule(rule, text):
+    with pytest.raises(ValidationFailed, match=f"Expected text, found {type(text).__name__}"):
+        rule(text)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""What the access class is asked about every REST call on strategies, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import get_resolver
+
+from agentstore.core.access import Access
+from agentstore.strategies import StrategyStore
+from agentstore.strategies.api import StrategiesView
+from tests.strategies.admin_pages import state
+
+pytestmark = pytest.mark.django_db
+
+BASE = "/api/strategies/"
+#: What each call, (method, path, body), takes.
+CALLS = [
+    (("get", "entries/", None), "view"),
+    (("get", "entries/s1/", None), "view"),
+    (("get", "usage/", None), "view"),
+    (("post", "find/", {"objective": "problem"}), "view"),
+    (("post", "entries/", {"problem": "new one", "strategy": "s"}), "add"),
+    (("delete", "entries/s1/", None), "delete"),
+    (("post", "prune/", {"max_size": 1}), "prune"),
+    (("post", "prune/", {"max_size": 1, "dry_run": True}), "prune"),
+    (("post", "seed/", {"entries": [{"problem": "new one", "strategy": "s"}]}), "seed"),
+]
+IDS = [f"{number} {call[0]} {call[1]}" for number, (call, _) in enumerate(CALLS)]
+
+
+class Recording(Access):
+    """Allows everything but ``missing``, and remembers what it was asked."""
+
+    asked: list[tuple[str, str, str]] = []
+    missing = ""
+
+    def allows(self, user, tenant, capability, action):
+        self.asked.append((tenant, capability, action))
+        return action != self.missing
+
+
+@pytest.fixture
+def send(api_client, settings, monkeypatch):
+    """Send a call of ``CALLS`` while the access class is ``Recording``."""
+    settings.AGENTSTORE = {"ACCESS": f"{__name__}.Recording"}
+    monkeypatch.setattr(Recording, "asked", [])
+
+    def request(call, missing=""):
+        method, path, body = call
+        monkeypatch.setattr(Recording, "missing", missing)
+        return getattr(api_client, method)(BASE + path, body, format=None if body is None else "json")
+
+    return request
+
+
+@pytest.fixture
+def own(user):
+    """Two strategies of the client's user."""
+    store = StrategyStore(f"user:{user.pk}")
+    store.save(id="s1", problem="problem one", strategy="s", confidence=3)
+    store.save(id="s2", problem="problem two", strategy="s", confidence=1)
+    return store
+
+
+@pytest.mark.parametrize(("call", "action"), CALLS, ids=IDS)
+def test_every_call_asks_for_its_own_action_on_the_users_own_tenant(send, own, call, action):
+    response = send(call)
+
+    assert response.status_code in (200, 201, 204)
+    assert Recording.asked == [(own.tenant, "strategies", action)]
+
+
+@pytest.mark.parametrize(("call", "action"), CALLS, ids=IDS)
+def test_a_call_without_its_action_is_403_and_changes_nothing(send, own, call, action):
+    before = state()
+
+    response = send(call, missing=action)
+
+    assert (response.status_code, response.json()["code"]) == (403, "permission")
+    assert state() == before
+
+
+@pytest.mark.parametrize(("call", "action"), CALLS, ids=IDS)
+def test_only_what_says_so_changes_anything(send, own, call, action):
+    before = state()
+
+    send(call)
+
+    assert (state() == before) is (action == "view" or "dry_run" in (call[2] or {}))
+
+
+def test_every_view_of_strategies_is_among_the_calls():
+    tried = {get_resolver().resolve(BASE + path).func.view_class for (_, path, _), _ in CALLS}
+
+    assert tried >= set(StrategiesView.__subclasses__())
