@@ -193,6 +193,17 @@ def test_a_filter_takes_operators_for_indexed_and_array_fields_only(tenant):
     assert not {"address__isnull", "tags__isnull"} & keys
 
 
+def test_the_strict_variant_filters_by_indexed_and_array_fields_alone(tenant):
+    """There every key has to be sent in every call."""
+    filters = [toolset(tenant, entities=[Task], strict=strict).definitions("openai")[0] for strict in (0, 1)]
+    plain, strict = (tool["parameters"]["properties"]["filter"] for tool in filters)
+
+    fields = {key.split("__")[0] for key in strict["anyOf"][0]["properties"]}
+
+    assert fields == {*Task.entity.indexes, "tags", "lines"}
+    assert plain["properties"].keys() - strict["anyOf"][0]["properties"].keys() == {"address"}
+
+
 def test_an_alias_is_the_name_that_a_model_sees(tenant):
     tool = toolset(tenant, entities=[Odd]).definitions("anthropic")[2]
 
