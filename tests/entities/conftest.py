@@ -1,19 +1,29 @@
-"""What the tests of entities share: both back ends, stores over REST, and rows spoiled by hand."""
+"""What the tests of entities share: both back ends, stores over REST, rows spoiled by hand, what changed."""
 
 from __future__ import annotations
 
 import pytest
 from django.db import connection
 
+from agentstore.core.models import AuditEntry, Usage
 from agentstore.core.values import new_id, now
-from tests.testapp.models import Task
+from tests.testapp.models import Plain, Small, Task
 
 #: On SQLite both settings mean the portable back end.
 BACKENDS = ["auto", "portable"] if connection.vendor == "postgresql" else ["portable"]
 
 
 #: The modules whose tests say what any store does; they run over REST as well, unless ``local_only``.
-OVER_REST = ("test_audit", "test_conditions", "test_idempotency", "test_reading", "test_store")
+OVER_REST = (
+    "test_audit",
+    "test_conditions",
+    "test_idempotency",
+    "test_reading",
+    "test_store",
+    "test_store_creating",
+    "test_store_removing",
+    "test_store_updating",
+)
 
 
 def pytest_generate_tests(metafunc):
@@ -49,6 +59,31 @@ def store_of(request, db, backend):
 def tasks(store_of, tenant, actor):
     """The tenant's store of tasks."""
     return store_of(Task, tenant, actor=actor)
+
+
+@pytest.fixture
+def smalls(store_of, tenant):
+    """The tenant's store of an entity that has room for five rows."""
+    return store_of(Small, tenant)
+
+
+@pytest.fixture
+def unchanged(db):
+    """Return a function that tells whether anything in the tables changed since the fixture was made."""
+
+    def state():
+        return [
+            list(model.objects.order_by("pk").values()) for model in (Task, Small, Plain, AuditEntry, Usage)
+        ]
+
+    states = [state()]
+
+    def check(*, reset=False):
+        if reset:
+            states[0] = state()
+        assert state() == states[0]
+
+    return check
 
 
 @pytest.fixture

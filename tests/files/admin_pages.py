@@ -6,11 +6,11 @@ from django.urls import reverse
 
 from agentstore.core.access import Access
 from agentstore.files.models import AgentFile, HistoricalAgentFile
-from tests.browser import read_form
+from tests.browser import read_form, text_of
 from tests.entities.admin_pages import OnlyAcme, access, grant, messages_of
 
 __all__ = ["NoWrites", "OnlyAcme", "access", "agent_url", "get", "grant", "messages_of", "obj_of", "opened",
-           "state", "url"]  # fmt: skip
+           "rows_of", "state", "url"]  # fmt: skip
 
 
 class NoWrites(Access):
@@ -42,6 +42,12 @@ def get(client, address, status=200):
     response = client.get(address)
     assert response.status_code == status, (address, response.status_code)
     return response.content.decode()
+
+
+def rows_of(page, table=0):
+    """Return the texts of the rows of one of a page's tables."""
+    body = page.split('<table class="as-table')[1 + table].split("<tbody")[1].split("</tbody>")[0]
+    return [text_of("<tr" + row) for row in body.split("<tr")[1:]]
 
 
 def opened(client, name, **values):

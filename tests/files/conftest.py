@@ -15,6 +15,11 @@ BACKENDS = ["auto", "portable"] if connection.vendor == "postgresql" else ["port
 START = datetime(2026, 11, 1, 8, tzinfo=UTC)
 
 
+def texts(store, name):
+    """Return the kept older versions with their texts, newest first."""
+    return {version.version: store.read(name, version.version) for version in store.versions(name)}
+
+
 @pytest.fixture(params=BACKENDS)
 def backend(request, settings):
     """Run the test once with each back end that the database has."""

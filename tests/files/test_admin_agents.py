@@ -1,11 +1,11 @@
-"""The list, an agent's page, deleted files, and going back to a time."""
+"""The list, an agent's page, deleted files, deleting and renaming."""
 
 from __future__ import annotations
 
 import io
 import re
 import zipfile
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -15,10 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from agentstore.core.values import clock_at, now
 from agentstore.files import FileStore
 from tests.browser import read_form, text_of
-from tests.files.admin_pages import agent_url, get, messages_of, obj_of, state, url
-
-NOON = datetime(2026, 11, 29, 11, tzinfo=UTC)  # 12:00 in the demo's zone
-THEN = {"date": "2026-11-29", "time": "12:30"}
+from tests.files.admin_pages import agent_url, get, messages_of, obj_of, rows_of, url
 
 
 @pytest.fixture
@@ -26,12 +23,7 @@ def files(db, tenant, actor):
     return FileStore(tenant, "bia", actor=actor, source="tool")
 
 
-def rows_of(page, table=0):
-    body = page.split('<table class="as-table')[1 + table].split("<tbody")[1].split("</tbody>")[0]
-    return [text_of("<tr" + row) for row in body.split("<tr")[1:]]
-
-
-# --- the list ------------------------------------------------------------------------------------
+# --- the list -------------------------------------------------------------------------------------
 
 
 def test_the_list_groups_files_by_agent_with_size_version_and_last_change(admin_client, files, other_tenant):
@@ -115,7 +107,7 @@ def test_the_queries_of_list_and_agent_page_do_not_grow_with_rows(admin_client, 
     assert [queries(address) for address in addresses] == before
 
 
-# --- an agent's page -----------------------------------------------------------------------------
+# --- an agent's page ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -210,7 +202,27 @@ def test_the_export_is_a_zip_of_the_live_files(admin_client, lived):
         assert "gone.md" not in archive.namelist()
 
 
-# --- deleted files -------------------------------------------------------------------------------
+def test_texts_that_are_too_much_for_one_page_are_not_read(admin_client, lived, monkeypatch):
+    monkeypatch.setattr("agentstore.files.admin.base.MAX_TEXTS", 3)
+
+    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
+
+    assert any("just now – See the change" in row for row in rows)
+    page = get(admin_client, agent_url("back", date="2026-11-29", time="00:00"))
+    assert "The difference is too large to show." in page
+
+
+def test_a_deletion_that_was_undone_since_is_still_told_with_its_lines(admin_client, lived):
+    lived.undelete("gone.md")
+    lived.write("gone.md", "later\n")
+
+    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
+
+    assert any("1, deleted user:maren tool moved +0 −2" in row for row in rows)
+    assert any("1 → 2, undeleted agent:bia" in row for row in rows)
+
+
+# --- deleted files --------------------------------------------------------------------------------
 
 
 def test_a_deleted_file_is_undeleted_with_a_new_number(admin_client, lived):
@@ -271,7 +283,7 @@ def test_no_deleted_files_is_said(admin_client, files):
     assert "No deleted files." in get(admin_client, agent_url("deleted"))
 
 
-# --- delete and rename ---------------------------------------------------------------------------
+# --- delete and rename ----------------------------------------------------------------------------
 
 
 def test_deleting_asks_and_then_deletes_what_was_seen(admin_client, lived):
@@ -349,175 +361,3 @@ def test_renaming_to_the_same_name_makes_no_version(admin_client, lived):
 
     assert messages_of(response) == ["Nothing was changed, so no version was made."]
     assert lived.info("SOUL.md").version == 3
-
-
-# --- back to a time ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def moved(files):
-    """Files of which each has another way back to 29 Nov, 12:30."""
-    with clock_at(NOON):
-        for name in ("SOUL.md", "TOOLS.md", "gone.md", "same.md", "lost.md"):
-            files.write(name, f"{name} then\r\n")
-    with clock_at(NOON + timedelta(hours=2)):
-        for name in ("SOUL.md", "TOOLS.md", "lost.md"):
-            files.write(name, f"{name} now\n")
-        files.write("born.md", "x\n")
-        files.delete("gone.md")
-    files.redact("lost.md", 1, "a secret")
-    return files
-
-
-def back_form(client, *ticked, **query):
-    page = get(client, agent_url("back", **THEN, **query))
-    posted = read_form(page, "back_form")
-    return {**posted, "file": list(ticked), "_back": "x"} if ticked else {**posted, "_back": "x"}
-
-
-def go_back(client, posted):
-    return client.post(agent_url("back"), posted)
-
-
-def test_going_back_tells_what_will_happen_to_each_file(admin_client, moved):
-    before = state()
-
-    page = get(admin_client, agent_url("back", **THEN))
-
-    told = {row.split()[1] if row[0] == "–" else row.split()[0]: row for row in rows_of(page)}
-    assert "Text of version 1 comes back 2 → 3 +1 −1 See the change" in told["SOUL.md"]
-    assert "Deleted since. Will be undeleted" in told["gone.md"]
-    assert "Did not exist then. Will be deleted if ticked" in told["born.md"]
-    assert "The same as then" in told["same.md"]
-    assert "cannot be restored Its version of that time was blanked out" in told["lost.md"]
-    assert set(read_form(page, "back_form")["file"]) == {"SOUL.md", "TOOLS.md", "gone.md"}
-    assert page.count("<details") == 4
-    assert page.count("open>") == 1
-    assert state() == before
-
-
-def test_ticks_of_the_agent_page_arrive(admin_client, moved):
-    page = get(admin_client, agent_url("back", **THEN) + "&file=born.md&file=SOUL.md")
-
-    assert set(read_form(page, "back_form")["file"]) == {"SOUL.md", "born.md"}
-
-
-def test_the_ticked_files_go_back_together_and_the_others_stay(admin_client, moved):
-    posted = back_form(admin_client, "SOUL.md", "gone.md", "born.md")
-
-    response = go_back(admin_client, {**posted, "reason": "undo the night"})
-
-    assert messages_of(response) == ["Put 3 files of bia back to 29 Nov 2026, 12:30."]
-    assert moved.read("SOUL.md") == "SOUL.md then\r\n"
-    assert moved.read("gone.md") == "gone.md then\r\n"
-    assert moved.info("born.md") is None
-    assert moved.read("TOOLS.md") == "TOOLS.md now\n"
-    assert moved.info("SOUL.md").reason == "undo the night"
-    assert LogEntry.objects.count() == 3
-
-
-def test_without_a_tick_nothing_is_written(admin_client, moved):
-    posted = back_form(admin_client)
-    before = state()
-
-    page = go_back(admin_client, {**posted, "file": []}).content.decode()
-
-    assert "Tick at least one file." in page
-    assert state() == before
-
-
-@pytest.mark.parametrize("change", ["write", "delete", "undelete"])
-def test_nothing_is_written_when_one_of_the_files_changed_meanwhile(admin_client, moved, change):
-    posted = back_form(admin_client, "SOUL.md", "TOOLS.md", "gone.md")
-    if change == "write":
-        moved.write("TOOLS.md", "newer")
-    elif change == "delete":
-        moved.delete("TOOLS.md")
-    else:
-        moved.undelete("gone.md")
-    before = state()
-
-    response = go_back(admin_client, posted)
-
-    assert response.status_code == 409
-    assert "Files changed while you were looking. Nothing was written." in response.content.decode()
-    assert state() == before
-    assert not LogEntry.objects.exists()
-
-
-def test_a_file_that_never_was_is_refused_and_nothing_written(admin_client, moved):
-    posted = back_form(admin_client, "SOUL.md")
-    before = state()
-
-    page = go_back(admin_client, {**posted, "file": ["SOUL.md", "never.md"]}).content.decode()
-
-    assert "There is no file" in page
-    assert state() == before
-
-
-def test_a_file_that_is_the_same_as_then_makes_no_version(admin_client, moved):
-    posted = back_form(admin_client, "SOUL.md", "same.md")
-
-    response = go_back(admin_client, {**posted, "seen": [posted["seen"], "same:1:1:same.md"]})
-
-    assert messages_of(response) == ["Put 1 file of bia back to 29 Nov 2026, 12:30."]
-    assert moved.info("same.md").version == 1
-    assert LogEntry.objects.count() == 1
-
-
-def test_a_text_over_a_lowered_limit_stops_all(admin_client, moved, settings):
-    posted = back_form(admin_client, "SOUL.md", "TOOLS.md")
-    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_BYTES": 5}
-    before = state()
-
-    page = go_back(admin_client, posted).content.decode()
-
-    assert "the limit is 5" in page
-    assert state() == before
-
-
-def test_a_page_of_many_large_differences_stays_small(admin_client, files):
-    for hours, mark in ((0, "a"), (2, "b")):
-        with clock_at(NOON + timedelta(hours=hours)):
-            for n in range(14):
-                files.write(f"{n:02}.md", f"{mark} some words of a line\n" * 2000)
-
-    page = get(admin_client, agent_url("back", **THEN))
-
-    assert len(page.encode()) < 1_000_000
-    assert page.count("The difference is too large to show.") == 14
-    assert page.count("+2,000 −2,000") == 28
-    assert f"{url('download', obj_of('00.md').pk)}?version=1" in page
-
-
-def test_differences_are_shown_as_long_as_the_page_has_room(admin_client, files):
-    for hours, mark in ((0, "a"), (2, "b")):
-        with clock_at(NOON + timedelta(hours=hours)):
-            for n in range(3):
-                files.write(f"{n:02}.md", f"{mark}\n" * 700)
-
-    page = get(admin_client, agent_url("back", **THEN))
-
-    assert page.count('class="as-diff"') == 2
-    assert page.count("The difference is too large to show.") == 1
-    assert page.count("+700 −700") == 6
-
-
-def test_texts_that_are_too_much_for_one_page_are_not_read(admin_client, lived, monkeypatch):
-    monkeypatch.setattr("agentstore.files.admin.base.MAX_TEXTS", 3)
-
-    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
-
-    assert any("just now – See the change" in row for row in rows)
-    page = get(admin_client, agent_url("back", date="2026-11-29", time="00:00"))
-    assert "The difference is too large to show." in page
-
-
-def test_a_deletion_that_was_undone_since_is_still_told_with_its_lines(admin_client, lived):
-    lived.undelete("gone.md")
-    lived.write("gone.md", "later\n")
-
-    rows = rows_of(get(admin_client, agent_url(since="24h")), 1)
-
-    assert any("1, deleted user:maren tool moved +0 −2" in row for row in rows)
-    assert any("1 → 2, undeleted agent:bia" in row for row in rows)

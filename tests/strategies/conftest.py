@@ -10,7 +10,7 @@ import pytest
 from agentstore.core.values import clock_at
 from agentstore.strategies.memory import InMemoryStrategyStore
 from agentstore.strategies.store import StrategyStore
-from tests.strategies.rows import NOW
+from tests.strategies.rows import NOW, save_some
 
 ON_DISK = pytest.mark.django_db
 COMMITTED = pytest.mark.django_db(transaction=True)
@@ -42,3 +42,10 @@ def store(make_store, tenant):
 def async_store(request, tenant):
     """A store whose async methods run in threads, which see only what is committed."""
     return request.param(tenant)
+
+
+@pytest.fixture
+def stocked(store):
+    """A store of five lessons, id0 to id4, the last the best."""
+    save_some(store, [0.5, 1, 1.5, 2, 2.5])
+    return store
