@@ -7,13 +7,14 @@ import re
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
+from simple_history.admin import SimpleHistoryAdmin
 
 from agentstore.admin import register_missing
 from agentstore.files import FileStore
 from agentstore.files.admin import AgentFileAdmin
 from agentstore.files.admin.uploading import pack
 from agentstore.files.importing import Step, fingerprint
-from agentstore.files.models import AgentFile
+from agentstore.files.models import AgentFile, HistoricalAgentFile
 from tests.files.admin_pages import (
     NoWrites,
     OnlyAcme,
@@ -80,6 +81,19 @@ NEEDS = {
     "agent back": {"change", "restore", "delete"},
 }
 ALL = {"view", "add", "change", "delete", "undelete", "restore", "redact", "import"}
+
+
+def test_every_address_of_the_admin_is_among_the_pages():
+    """What the tests below say of all pages, they say of all that there are."""
+    prefix = "agentstore_agentfile_"
+    names = {pattern.name.removeprefix(prefix) for pattern in own_patterns() if pattern.name}
+
+    assert names == {name.removeprefix("agent ") for name in pages("x", "x")}
+
+
+def own_patterns():
+    """Return the patterns of the files' admin; the one without a name only leads to the editor."""
+    return admin.site.get_model_admin(AgentFile).get_urls()
 
 
 def sign_in(client, staff, *actions):
@@ -224,12 +238,24 @@ def test_a_host_s_own_registration_wins():
 
 def test_simple_history_s_own_pages_are_not_there(admin_client, written):
     soul = obj_of("SOUL.md")
-    version = soul.history.first().history_id
+    version = soul.history.last().history_id
+    own = f"{url('history', soul.pk)}{version}/"
+    facts = {field.name: getattr(soul, field.name) for field in AgentFile._meta.fields}
+    before = state()
 
-    response = admin_client.post(f"{url('history', soul.pk)}{version}/", {"content": "mine"})
+    shown = admin_client.get(own)
+    posted = admin_client.post(
+        own, {**{name: value or "" for name, value in facts.items()}, "content": "mine"}
+    )
 
-    assert response.status_code in (302, 404)
-    assert written.read("SOUL.md") == "two\n"
+    # Django takes the whole for the id of a file, which there is not.
+    assert (shown.status_code, posted.status_code) == (302, 302)
+    assert shown["Location"] == posted["Location"] == f"{own}change/"
+    assert admin_client.get(f"{own}change/")["Location"] == "/admin/"
+    assert state() == before
+    assert admin_client.get(url("history", soul.pk))["Location"] == url("versions", soul.pk)
+    assert not isinstance(admin.site.get_model_admin(AgentFile), SimpleHistoryAdmin)
+    assert not admin.site.is_registered(HistoricalAgentFile)
 
 
 # --- nothing stored is markup --------------------------------------------------------------------

@@ -67,6 +67,15 @@ def addresses(tenant="acme", id="s3"):
     return {**names, **own, "incidents": url("incidents", tenant=tenant)}
 
 
+@pytest.mark.django_db
+def test_every_address_of_the_admin_is_among_the_pages():
+    """What the tests below say of all pages, they say of all that there are."""
+    patterns = admin.site.get_model_admin(Strategy).get_urls()
+    names = {pattern.name.removeprefix("agentstore_strategy_") for pattern in patterns if pattern.name}
+
+    assert names - {"changelist"} | {"list", "incidents"} == addresses().keys()
+
+
 def acts(client, tenant="acme", id="s3"):
     """Return address and form of every act, the previews already looked at where ``client`` may."""
     pk = addresses(tenant, id)["delete"].split("/")[-3]
