@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
+from mcp import StdioServerParameters
 
 from agentstore.tools import toolset
+from agentstore.tools.mcp.threads import DEFAULT_THREADS
 from tests.isolated import ROOT
 from tests.testapp.models import Task
 from tests.tools.mcp_clients import MODES, error_of, other_sessions, run, server_environ, stdio_server
@@ -33,6 +37,77 @@ for n in range(200):
 server.stdout.readline()
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+#: A server whose one tool waits: it makes a file when every thread has a call, and goes on at another.
+HELD = """
+import json, sys, threading, time
+from pathlib import Path
+import django
+django.setup()
+from agentstore.tools.mcp import serve_stdio
+from agentstore.tools.mcp.threads import DEFAULT_THREADS
+from tests.tools.mcp_clients import Held
+
+tools, folder = Held(), Path(sys.argv[1])
+
+def watch():
+    while len(tools.begun) < DEFAULT_THREADS:
+        time.sleep(0.02)
+    (folder / "full").touch()
+    while not (folder / "release").exists():
+        time.sleep(0.02)
+    tools.released.set()
+    while len(tools.ended) < DEFAULT_THREADS + 1:
+        time.sleep(0.02)
+    (folder / "written").write_text(json.dumps([sorted(tools.begun), sorted(tools.ended)]))
+    (folder / "written").rename(folder / "told")
+
+threading.Thread(target=watch, daemon=True).start()
+serve_stdio(tools)
+"""
+
+
+async def until(condition):
+    for _ in range(1200):
+        if condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+async def cancelled(call):
+    call.cancel()
+    with suppress(asyncio.CancelledError):
+        await call
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_calls_are_cancelled_over_standard_input_too(tmp_path, mode):
+    """One that runs is not waited for and comes to its end; one that waits for a thread never begins."""
+    process = StdioServerParameters(
+        command=sys.executable, args=["-c", HELD, str(tmp_path)], env=server_environ(), cwd=str(ROOT)
+    )
+
+    async def work(client):
+        calls = [asyncio.create_task(client.call_tool("hold", {"n": n})) for n in range(DEFAULT_THREADS)]
+        await until((tmp_path / "full").exists)
+        waiting = asyncio.create_task(client.call_tool("hold", {"n": 99}))
+        await asyncio.sleep(0.2)
+        await cancelled(waiting)
+        await cancelled(calls.pop())
+        listed = await client.list_tools()  # is answered after the server was told
+        (tmp_path / "release").touch()
+        done = [(await call).structured_content["n"] for call in calls]
+        last = await client.call_tool("hold", {"n": 100})
+        await until((tmp_path / "told").exists)
+        return len(listed.tools), done, last.structured_content["n"]
+
+    found = run(process, work, mode=mode)
+
+    every = [*range(DEFAULT_THREADS), 100]
+    assert found == (1, every[:-2], 100)
+    assert json.loads((tmp_path / "told").read_text()) == [every, every]
 
 
 def test_a_client_that_is_killed_takes_the_server_with_it(tenant):
