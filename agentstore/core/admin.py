@@ -32,7 +32,16 @@ from agentstore.core.access import get_access
 from agentstore.core.context import MAX_REASON
 from agentstore.core.values import Usage
 
-__all__ = ["Crumb", "StoreAdmin", "UsageBar", "tenant_label", "time_tag", "time_text", "zone_name"]
+__all__ = [
+    "Crumb",
+    "StoreAdmin",
+    "UsageBar",
+    "breaking",
+    "tenant_label",
+    "time_tag",
+    "time_text",
+    "zone_name",
+]
 
 T = TypeVar("T")
 
@@ -62,6 +71,11 @@ def zone_name() -> str:
 def tenant_label(tenant: str) -> str:
     """Return the name under which screens show a tenant."""
     return get_access().label(tenant)
+
+
+def breaking(text: object) -> SafeString:
+    """Return what may be one long word as a cell shows it: broken where it does not fit."""
+    return format_html('<span class="as-breaks">{}</span>', text)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,13 +30,15 @@ _DONE = ("done", "completed", "closed", "finished", "resolved", "sent")
 
 
 class Column:
-    """One column: how to show a row in it, and what it is sorted by."""
+    """One column: how to show a row in it, what it is sorted by, and whether it may hold long words."""
 
-    def __init__(self, name: str, label: Any, render: Callable[[Any], Any], order: Any = None) -> None:
+    def __init__(
+        self, name: str, label: Any, render: Callable[[Any], Any], order: Any = None, *, breaks: bool = False
+    ) -> None:
         self.__name__ = name
         self.short_description = label
         self.admin_order_field = order
-        self.render = render
+        self.render, self.breaks = render, breaks
 
     def __call__(self, row: Any) -> Any:
         return self.render(row)
@@ -62,7 +64,7 @@ def field_columns(model: type[EntityModel]) -> list[Column]:
     keys = dict.fromkeys([*([naming.key] if naming else []), *model.entity.indexes])
     shapes = {shape.key: shape for shape in shapes_of(model.Schema)}
     columns = [_field_column(fields[key], shapes[key]) for key in keys if key in fields]
-    return columns if naming else [Column("row", model._meta.verbose_name, str), *columns]
+    return columns if naming else [Column("row", model._meta.verbose_name, str, breaks=True), *columns]
 
 
 def _field_column(field: SchemaField, shape: Shape) -> Column:
@@ -77,7 +79,7 @@ def _field_column(field: SchemaField, shape: Shape) -> Column:
         return shown
 
     order = SortKey(field.key, field.kind) if field.orderable else None
-    return Column(field.key, shape.label, render, order)
+    return Column(field.key, shape.label, render, order, breaks=shape.kind == "text" and shape.plain)
 
 
 def _spoiled(value: Any) -> SafeString:
@@ -96,7 +98,7 @@ def _is_overdue(shape: Shape, data: Mapping[str, Any]) -> bool:
 def fixed_columns() -> dict[str, Column]:
     """Return the columns that every entity has: tenant, updated, deleted and by whom."""
     return {
-        "tenant": Column("tenant", gettext_lazy("tenant"), lambda row: tenant_label(row.tenant)),
+        "tenant": Column("tenant", gettext_lazy("tenant"), lambda row: tenant_label(row.tenant), breaks=True),
         "updated": Column("updated", gettext_lazy("last updated"), _updated, "updated_at"),
         "deleted": Column("deleted", gettext_lazy("deleted"), _deleted, "deleted_at"),
         "by": Column("by", gettext_lazy("by"), _deleted_by),

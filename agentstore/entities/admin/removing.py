@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agentstore.core import errors
-from agentstore.core.admin import Crumb
+from agentstore.core.admin import Crumb, breaking
 from agentstore.entities.admin.editing import EditingAdmin
 from agentstore.entities.admin.filters import DELETED
 
@@ -231,7 +231,8 @@ class RemovingAdmin(EditingAdmin):
 
     def _evidence(self, columns: Sequence[Any], rows: Sequence[Any]) -> Iterator[list[tuple[Any, Any]]]:
         for row in rows:
-            yield [(column.short_description, column(row)) for column in columns]
+            cells = [breaking(column(row)) if column.breaks else column(row) for column in columns]
+            yield list(zip((column.short_description for column in columns), cells, strict=True))
 
     def _noun(self, count: int) -> str:
         return str(self.opts.verbose_name if count == 1 else self.opts.verbose_name_plural)

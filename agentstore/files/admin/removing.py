@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 
 from agentstore.core import errors
-from agentstore.core.admin import Crumb, time_tag
+from agentstore.core.admin import Crumb, breaking, time_tag
 from agentstore.files.admin.base import number, words_of
 from agentstore.files.admin.restoring import RestoringAdmin
 
@@ -168,8 +168,8 @@ class RemovingAdmin(RestoringAdmin):
     ) -> HttpResponse:  # fmt: skip
         columns = [_("File"), _("Version"), _("Size"), _("Last change"), _("By"), _("Reason")]
         cells = [
-            obj.name, str(obj.version), f"{obj.size:,} B", time_tag(obj.at), obj.actor or "–",
-            obj.reason or _("none given"),
+            breaking(obj.name), str(obj.version), f"{obj.size:,}\u00a0B", time_tag(obj.at),
+            breaking(obj.actor or "–"), breaking(obj.reason or _("none given")),
         ]  # fmt: skip
         context = {
             "sentence": sentence,

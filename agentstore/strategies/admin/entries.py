@@ -11,11 +11,10 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import DELETION
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 
 from agentstore.core import errors
-from agentstore.core.admin import Crumb, tenant_label, time_tag
+from agentstore.core.admin import Crumb, breaking, tenant_label, time_tag
 from agentstore.core.guards import printable
 from agentstore.strategies.admin.base import key_of
 from agentstore.strategies.admin.listing import ListingAdmin
@@ -183,7 +182,11 @@ class EntriesAdmin(ListingAdmin):
 
 
 def _cells(line: Line) -> list[object]:
-    problem, strategy = (
-        format_html('<span class="as-breaks">{}</span>', text) for text in (line.problem, line.strategy)
-    )
-    return [problem, strategy, line.score, line.confidence, line.age, line.origin]
+    return [
+        breaking(line.problem),
+        breaking(line.strategy),
+        line.score,
+        line.confidence,
+        line.age,
+        line.origin,
+    ]
