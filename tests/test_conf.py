@@ -9,9 +9,8 @@ from agentstore.conf import Setting, Settings, settings
 
 def test_every_setting_has_its_default(settings):
     del settings.AGENTSTORE
-    found = {name: getattr(Settings(), name) for name in Settings.names()}
 
-    assert {name: found[name] for name in DEFAULTS} == DEFAULTS
+    assert {name: getattr(Settings(), name) for name in Settings.names()} == DEFAULTS
 
 
 DEFAULTS = {
@@ -20,6 +19,15 @@ DEFAULTS = {
     "MAX_ROW_BYTES": 262_144,
     "MAX_DEPTH": 64,
     "IDEMPOTENCY_HOURS": 24,
+    "FILE_MAX_BYTES": 102_400,
+    "FILE_MAX_FILES": 1000,
+    "FILE_MAX_AGENT_BYTES": 16_777_216,
+    "FILE_VERSIONS_KEPT": 20,
+    "FILE_DAILY_KEPT": 7,
+    "FILE_DELETED_KEPT": 20,
+    "STRATEGY_CAPACITY": 1000,
+    "STRATEGY_MIN_TERMS": 1,
+    "STRATEGY_MIN_OVERLAP": 0,
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import get_resolver
 
 from agentstore.core.access import Access
@@ -56,12 +57,15 @@ def send(api_client, settings, monkeypatch):
     settings.AGENTSTORE = {"ACCESS": f"{__name__}.Recording"}
     monkeypatch.setattr(Recording, "asked", [])
 
-    def request(call, missing=""):
+    def request(call, missing="", **headers):
         method, path, body = call
         monkeypatch.setattr(Recording, "missing", missing)
         if isinstance(body, bytes):
-            return api_client.generic("POST", BASE + path, body, content_type="application/zip")
-        return getattr(api_client, method)(BASE + path, body, format=None if body is None else "json")
+            return api_client.generic(
+                "POST", BASE + path, body, content_type="application/zip", headers=headers
+            )
+        kind = None if body is None else "json"
+        return getattr(api_client, method)(BASE + path, body, format=kind, headers=headers)
 
     return request
 
@@ -69,7 +73,11 @@ def send(api_client, settings, monkeypatch):
 @pytest.fixture
 def own(user):
     """a.md at version 2 and a deleted file, both of the client's user."""
-    files = FileStore(f"user:{user.pk}", "bia")
+    return filled(f"user:{user.pk}")
+
+
+def filled(tenant):
+    files = FileStore(tenant, "bia")
     files.write("a.md", "one")
     files.write("a.md", "two")
     files.write("gone.md", "x")
@@ -102,6 +110,21 @@ def test_only_what_says_so_changes_anything(send, own, call, actions):
     send(call)
 
     assert (state() == before) is (actions == ["view"])
+
+
+@each
+def test_a_call_may_name_another_tenant_with_the_permission_alone(send, own, user, call, actions):
+    other, named = filled("Zürich, 2"), {"X-Agentstore-Tenant": "Z%C3%BCrich%2C%202"}
+    before, mine = state(), own.contents()
+
+    refused = send(call, **named)
+    assert (refused.status_code, refused.json()["code"], state() == before) == (403, "permission", True)
+
+    user.user_permissions.add(Permission.objects.get(codename="act_for_tenant"))
+    del user._perm_cache, user._user_perm_cache
+    assert send(call, **named).status_code in (200, 201, 204)
+    assert {asked[0] for asked in Recording.asked} == {other.tenant}
+    assert own.contents() == mine
 
 
 def test_every_view_of_files_is_among_the_calls():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import get_resolver
 
 from agentstore.core.access import Access
@@ -45,10 +46,11 @@ def send(api_client, settings, monkeypatch):
     settings.AGENTSTORE = {"ACCESS": f"{__name__}.Recording"}
     monkeypatch.setattr(Recording, "asked", [])
 
-    def request(call, missing=""):
+    def request(call, missing="", **headers):
         method, path, body = call
         monkeypatch.setattr(Recording, "missing", missing)
-        return getattr(api_client, method)(BASE + path, body, format=None if body is None else "json")
+        kind = None if body is None else "json"
+        return getattr(api_client, method)(BASE + path, body, format=kind, headers=headers)
 
     return request
 
@@ -56,7 +58,11 @@ def send(api_client, settings, monkeypatch):
 @pytest.fixture
 def own(user):
     """Two strategies of the client's user."""
-    store = StrategyStore(f"user:{user.pk}")
+    return filled(f"user:{user.pk}")
+
+
+def filled(tenant):
+    store = StrategyStore(tenant)
     store.save(id="s1", problem="problem one", strategy="s", confidence=3)
     store.save(id="s2", problem="problem two", strategy="s", confidence=1)
     return store
@@ -87,6 +93,21 @@ def test_only_what_says_so_changes_anything(send, own, call, action):
     send(call)
 
     assert (state() == before) is (action == "view" or "dry_run" in (call[2] or {}))
+
+
+@pytest.mark.parametrize(("call", "action"), CALLS, ids=IDS)
+def test_a_call_may_name_another_tenant_with_the_permission_alone(send, own, user, call, action):
+    other, named = filled("Zürich, 2"), {"X-Agentstore-Tenant": "Z%C3%BCrich%2C%202"}
+    before, mine = state(), [(row.id, row.problem) for row in own.list()]
+
+    refused = send(call, **named)
+    assert (refused.status_code, refused.json()["code"], state() == before) == (403, "permission", True)
+
+    user.user_permissions.add(Permission.objects.get(codename="act_for_tenant"))
+    del user._perm_cache, user._user_perm_cache
+    assert send(call, **named).status_code in (200, 201, 204)
+    assert {asked[0] for asked in Recording.asked} == {other.tenant}
+    assert [(row.id, row.problem) for row in own.list()] == mine
 
 
 def test_every_view_of_strategies_is_among_the_calls():
