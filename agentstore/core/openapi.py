@@ -6,7 +6,7 @@ Imported only where drf-spectacular is an installed app; the views work without 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -31,8 +31,10 @@ __all__ = [
     "closed",
     "header",
     "json_content",
+    "operations",
     "query",
     "ref",
+    "shows",
     "whole_list",
 ]
 
@@ -105,6 +107,20 @@ def ref(name: str) -> JSONObject:
 def json_content(schema: JSONObject) -> JSONObject:
     """Return the content of a JSON body."""
     return {"application/json": {"schema": schema}}
+
+
+def shows(part: str, description: str) -> dict[int, JSONObject]:
+    """Return the answers of an operation that shows a component."""
+    return {200: {"description": description, "content": json_content(ref(part))}}
+
+
+def operations(tag: str, components: dict[str, JSONObject]) -> Callable[..., Operation]:
+    """Return what makes the operations of one tag: of an id, a description and more of its details."""
+
+    def operation(id: str, description: str, **details: Any) -> Operation:
+        return Operation(id=id, tag=tag, description=description, components=components, **details)
+
+    return operation
 
 
 def header(name: str, description: str, **schema: Any) -> JSONObject:

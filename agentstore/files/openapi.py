@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from agentstore.core.openapi import REASON, Operation, TableAutoSchema, header, json_content, query, ref
+from agentstore.core.openapi import (
+    REASON,
+    TableAutoSchema,
+    header,
+    json_content,
+    operations,
+    query,
+    ref,
+    shows,
+)
 from agentstore.core.values import JSONObject
 from agentstore.files.components import COMPONENTS, GIVEN, NAME, TEXT, TIME, WHY, WHY_TEXT
 from agentstore.files.importing import POLICIES
@@ -27,22 +36,11 @@ _LINKS: JSONObject = {
 }
 
 
-def _operation(id: str, description: str, **details: object) -> Operation:
-    found: dict[str, object] = {
-        "id": id,
-        "tag": "files",
-        "description": description,
-        "components": COMPONENTS,
-    }
-    return Operation(**{**found, **details})  # type: ignore[arg-type]
-
-
-def _shows(part: str, description: str) -> dict[int, JSONObject]:
-    return {200: {"description": description, "content": json_content(ref(part))}}
+_operation = operations("files", COMPONENTS)
 
 
 def _file_as_it_is() -> dict[int, JSONObject]:
-    answer = _shows("AgentstoreFile", "The file as it is now.")[200]
+    answer = shows("AgentstoreFile", "The file as it is now.")[200]
     return {200: {**answer, "headers": _ETAG}}
 
 
@@ -106,7 +104,7 @@ _IMPORT = _operation(
         REASON,
     ],
     contents={"application/zip": {"type": "string", "contentMediaType": "application/zip"}},
-    answers=_shows("AgentstoreFileImport", "What was done to each file."),
+    answers=shows("AgentstoreFileImport", "What was done to each file."),
     errors=(409, 413, 415),
 )
 _EXPORT = _operation(
@@ -146,13 +144,13 @@ class Schema(TableAutoSchema):
         ("AgentsView", "GET"): _operation(
             "agents_list",
             "List the agents that have files.",
-            answers=_shows("AgentstoreAgents", "The agents."),
+            answers=shows("AgentstoreAgents", "The agents."),
         ),
         ("FilesView", "GET"): _operation(
             "files_list",
             "List an agent's files, without their contents.",
             parameters=[query("prefix", "Only names that start with this.", **GIVEN)],
-            answers=_shows("AgentstoreFiles", "The files, by name."),
+            answers=shows("AgentstoreFiles", "The files, by name."),
         ),
         ("FileView", "GET"): _READ,
         ("FileView", "PUT"): _WRITE,
@@ -166,7 +164,7 @@ class Schema(TableAutoSchema):
         ("VersionsView", "GET"): _operation(
             "files_versions",
             "List the older versions of a file that are kept, newest first.",
-            answers=_shows("AgentstoreFileVersions", "The versions, without their contents."),
+            answers=shows("AgentstoreFileVersions", "The versions, without their contents."),
             errors=(404,),
         ),
         ("DiffView", "GET"): _operation(
@@ -176,7 +174,7 @@ class Schema(TableAutoSchema):
                 query("a", "The version to compare from.", required=True, type="integer"),
                 query("b", "The version to compare with; the current one if left out.", type="integer"),
             ],
-            answers=_shows("AgentstoreFileDiff", "What changed."),
+            answers=shows("AgentstoreFileDiff", "What changed."),
             errors=(404,),
         ),
         ("RestoreView", "POST"): _operation(
@@ -218,7 +216,7 @@ class Schema(TableAutoSchema):
                 query("since", "Only changes after this time.", required=True, **TIME),
                 query("until", "Only changes until this time.", **TIME),
             ],
-            answers=_shows("AgentstoreFileChanges", "The changes that are kept."),
+            answers=shows("AgentstoreFileChanges", "The changes that are kept."),
         ),
         ("ArchiveView", "GET"): _EXPORT,
         ("ArchiveView", "POST"): _IMPORT,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from agentstore.core.openapi import (
     NO_NUL,
     NOT_BLANK,
-    Operation,
     TableAutoSchema,
     closed,
-    json_content,
+    operations,
     query,
     ref,
+    shows,
 )
 from agentstore.core.values import JSONObject
 from agentstore.strategies.entry import (
@@ -175,21 +175,8 @@ _LINKS: JSONObject = {
 _BODY_ERRORS = (413, 415)
 
 
-def _operation(id: str, description: str, **details: object) -> Operation:
-    found: dict[str, object] = {
-        "id": id,
-        "tag": "strategies",
-        "description": description,
-        "components": _COMPONENTS,
-    }
-    return Operation(**{**found, **details})  # type: ignore[arg-type]
-
-
-def _shows(part: str, description: str) -> dict[int, JSONObject]:
-    return {200: {"description": description, "content": json_content(ref(part))}}
-
-
-_SAVED = {**_shows("AgentstoreStrategySaved", "")[200], "links": _LINKS}
+_operation = operations("strategies", _COMPONENTS)
+_SAVED = {**shows("AgentstoreStrategySaved", "")[200], "links": _LINKS}
 _SAVE = _operation(
     "strategies_save",
     "Save what worked.\n\nThe same problem and strategy are kept once: confidence and time become the "
@@ -227,13 +214,13 @@ class Schema(TableAutoSchema):
                     default=DEFAULT_PAGE,
                 ),
             ],
-            answers=_shows("AgentstoreStrategyPage", "A page of strategies."),
+            answers=shows("AgentstoreStrategyPage", "A page of strategies."),
         ),
         ("EntriesView", "POST"): _SAVE,
         ("EntryView", "GET"): _operation(
             "strategies_retrieve",
             "Read a strategy.",
-            answers=_shows("AgentstoreStrategy", "The strategy."),
+            answers=shows("AgentstoreStrategy", "The strategy."),
             errors=(404,),
         ),
         ("EntryView", "DELETE"): _operation(
@@ -247,26 +234,26 @@ class Schema(TableAutoSchema):
             "Find what worked for an objective.\n\nFound are the strategies whose problem holds every "
             "significant word of the objective. What it gives is unverified data.",
             body=ref("AgentstoreStrategyFind"),
-            answers=_shows("AgentstoreStrategyMatches", "What was found, best first."),
+            answers=shows("AgentstoreStrategyMatches", "What was found, best first."),
             errors=_BODY_ERRORS,
         ),
         ("PruneView", "POST"): _operation(
             "strategies_prune",
             "Keep the best strategies, remove the rest; it takes a permission of its own.",
             body=ref("AgentstoreStrategyPrune"),
-            answers=_shows("AgentstoreStrategyPruned", "What went, or would go."),
+            answers=shows("AgentstoreStrategyPruned", "What went, or would go."),
             errors=_BODY_ERRORS,
         ),
         ("UsageView", "GET"): _operation(
             "strategies_usage",
             "Say how many strategies there are, and how many there may be.",
-            answers=_shows("AgentstoreStrategyUsage", "The numbers."),
+            answers=shows("AgentstoreStrategyUsage", "The numbers."),
         ),
         ("SeedView", "POST"): _operation(
             "strategies_seed",
             "Save a batch of strategies, checked whole before the first is written.",
             body=ref("AgentstoreStrategySeed"),
-            answers=_shows("AgentstoreStrategySeeded", "How many were written, and where it stopped."),
+            answers=shows("AgentstoreStrategySeeded", "How many were written, and where it stopped."),
             errors=_BODY_ERRORS,
         ),
     }
