@@ -15,16 +15,13 @@ from pydantic import BaseModel
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.remote.aio import AsyncRemoteStore
 from agentstore.remote.answers import Answer, unrecognised
-from agentstore.remote.connection import FAILURES, Auth, Connection, Timeout
+from agentstore.remote.connection import FAILURES, Connection
 from agentstore.remote.retrying import Call, arrived
 from agentstore.remote.store import RemoteStore
 
 __all__ = ["AsyncEntityClient", "EntityClient"]
 
 S = TypeVar("S", bound=BaseModel)
-
-#: Seconds for each of: connect, send, wait for the answer, wait for a free connection.
-DEFAULT_TIMEOUT = 10.0
 
 
 class EntityClient(Connection[httpx.Client]):
@@ -42,24 +39,6 @@ class EntityClient(Connection[httpx.Client]):
     """
 
     _kind = httpx.Client
-
-    def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        *,
-        scheme: str | None = None,
-        auth: Auth | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: Timeout | None = None,
-        retries: int = 2,
-        max_wait: float = 20.0,
-        client: httpx.Client | None = None,
-    ) -> None:
-        super().__init__(
-            client or httpx.Client(timeout=DEFAULT_TIMEOUT), url, token, scheme=scheme, auth=auth,
-            headers=headers, timeout=timeout, retries=retries, max_wait=max_wait, own=client is None,
-        )  # fmt: skip
 
     @overload
     def store(
@@ -149,24 +128,6 @@ class AsyncEntityClient(Connection[httpx.AsyncClient]):
     """
 
     _kind = httpx.AsyncClient
-
-    def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        *,
-        scheme: str | None = None,
-        auth: Auth | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: Timeout | None = None,
-        retries: int = 2,
-        max_wait: float = 20.0,
-        client: httpx.AsyncClient | None = None,
-    ) -> None:
-        super().__init__(
-            client or httpx.AsyncClient(timeout=DEFAULT_TIMEOUT), url, token, scheme=scheme, auth=auth,
-            headers=headers, timeout=timeout, retries=retries, max_wait=max_wait, own=client is None,
-        )  # fmt: skip
 
     @overload
     def store(

@@ -22,6 +22,8 @@ C = TypeVar("C", httpx.Client, httpx.AsyncClient)
 Auth = httpx.Auth | tuple[str, str]
 Timeout = float | httpx.Timeout
 
+#: Seconds for each of: connect, send, wait for the answer, wait for a free connection.
+DEFAULT_TIMEOUT = 10.0
 #: What httpx raises where there is no answer.
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 
@@ -33,25 +35,25 @@ class Connection(Generic[C]):
 
     def __init__(
         self,
-        http: C,
         url: str,
-        token: str | None,
+        token: str | None = None,
         *,
-        scheme: str | None,
-        auth: Auth | None,
-        headers: Mapping[str, str] | None,
-        timeout: Timeout | None,
-        retries: int,
-        max_wait: float,
-        own: bool,
+        scheme: str | None = None,
+        auth: Auth | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: Timeout | None = None,
+        retries: int = 2,
+        max_wait: float = 20.0,
+        client: C | None = None,
     ) -> None:
+        http: C = client or self._kind(timeout=DEFAULT_TIMEOUT)
         if not isinstance(http, self._kind):
             refuse("client", f"Expected an httpx.{self._kind.__name__}, found {type(http).__name__}.")
         self._address = read_address(url, token, scheme=scheme, auth=auth, headers=headers)
         self._retrying = Retrying(retries=_whole(retries, "retries"), max_wait=_seconds(max_wait, "max_wait"))
         self._said: tuple[str, ...] = self._address.tokens[:1]
         self._http: C = http
-        self._own = own
+        self._own = client is None
         self._options: dict[str, Any] = {} if timeout is None else {"timeout": _timeout(timeout)}
         if token is not None or self._address.auth is not None:
             self._options["auth"] = self._address.auth
