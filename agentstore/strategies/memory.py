@@ -13,13 +13,12 @@ from agentstore.core.errors import NotFound
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import Usage, now
 from agentstore.strategies import entry, matching, merging, paging, ranking
-from agentstore.strategies.methods import Rows, StrategyMethods
+from agentstore.strategies.methods import Fields, Rows, StrategyMethods
 from agentstore.strategies.terms import analyse_query, dedup_key
 from agentstore.strategies.values import (
     Explanation,
     FindResult,
     MatchRules,
-    Origin,
     SaveResult,
     StoredStrategy,
     StrategyPage,
@@ -54,29 +53,8 @@ class InMemoryStrategyStore(StrategyMethods):
         """How many strategies there are."""
         return len(self._rows)
 
-    def save(
-        self,
-        *,
-        problem: str,
-        strategy: str,
-        confidence: float = entry.DEFAULT_CONFIDENCE,
-        id: str | None = None,
-        ts: datetime | str | None = None,
-        teacher_model: str | None = None,
-        signature: str | None = None,
-        origin: Origin = "earned",
-    ) -> SaveResult:
+    def _keep(self, fields: Fields) -> SaveResult:
         at = now()
-        fields = {
-            "problem": problem,
-            "strategy": strategy,
-            "confidence": confidence,
-            "id": id,
-            "ts": ts,
-            "teacher_model": teacher_model,
-            "signature": signature,
-            "origin": origin,
-        }
         new = merging.derive(entry.validate_loosely(entry.complete(fields, now=at)))
         with self._lock:
             same = self._with_content(new.dedup_key)

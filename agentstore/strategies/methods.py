@@ -56,6 +56,9 @@ class StrategyMethods(ABC):
         """Run a method for async code."""
 
     @abstractmethod
+    def _keep(self, fields: Fields) -> SaveResult:
+        """Do what ``save`` does with what it was given."""
+
     def save(
         self,
         *,
@@ -77,6 +80,18 @@ class StrategyMethods(ABC):
             ValidationFailed: ``errors`` has every field that does not fit.
             AlreadyExists: the id belongs to other content.
         """
+        return self._keep(
+            {
+                "problem": problem,
+                "strategy": strategy,
+                "confidence": confidence,
+                "id": id,
+                "ts": ts,
+                "teacher_model": teacher_model,
+                "signature": signature,
+                "origin": origin,
+            }
+        )
 
     @abstractmethod
     def find(self, query: str, *, limit: float = DEFAULT_LIMIT) -> FindResult:

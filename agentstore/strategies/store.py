@@ -23,7 +23,7 @@ from agentstore.core.values import Usage, now
 from agentstore.signals import strategy_changed
 from agentstore.strategies import entry, matching, merging, paging, ranking
 from agentstore.strategies.incidents import report
-from agentstore.strategies.methods import Rows, StrategyMethods
+from agentstore.strategies.methods import Fields, Rows, StrategyMethods
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
 from agentstore.strategies.postgres import PostgresStrategies
@@ -34,7 +34,6 @@ from agentstore.strategies.values import (
     FindResult,
     Incident,
     MatchRules,
-    Origin,
     SaveResult,
     StoredStrategy,
     StrategyPage,
@@ -168,29 +167,8 @@ class StrategyStore(StrategyMethods):
 
     # --- writes -----------------------------------------------------------------------------
 
-    def save(
-        self,
-        *,
-        problem: str,
-        strategy: str,
-        confidence: float = entry.DEFAULT_CONFIDENCE,
-        id: str | None = None,
-        ts: datetime | str | None = None,
-        teacher_model: str | None = None,
-        signature: str | None = None,
-        origin: Origin = "earned",
-    ) -> SaveResult:
+    def _keep(self, fields: Fields) -> SaveResult:
         at, capacity = now(), self.capacity
-        fields = {
-            "problem": problem,
-            "strategy": strategy,
-            "confidence": confidence,
-            "id": id,
-            "ts": ts,
-            "teacher_model": teacher_model,
-            "signature": signature,
-            "origin": origin,
-        }
         new = merging.derive(entry.validate_for_write(entry.complete(fields, now=at), now=at))
         try:
             with self._savepoint():
@@ -201,7 +179,9 @@ class StrategyStore(StrategyMethods):
                 else merging.result(new.id, merged=False, gone=gone)
             )
         except errors.StorageFailed as error:
-            self._report(Incident(op="save", error=f"{error.message} It was not saved.", id=id or ""))
+            self._report(
+                Incident(op="save", error=f"{error.message} It was not saved.", id=fields.get("id") or "")
+            )
             raise
         if saved.status != "not_kept":
             self._announce(saved.status, [saved.id])
