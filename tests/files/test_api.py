@@ -107,6 +107,8 @@ def test_a_decomposed_name_finds_the_same_file_and_capitals_make_no_other(api_cl
         (b'{"content": {"content": "x"}}', "application/json", 400, "validation"),
         (b'{"content": null}', "application/json", 400, "validation"),
         (b'{"content": 3}', "application/json", 400, "validation"),
+        (b'{"content": ["x"]}', "application/json", 400, "validation"),
+        (b'{"content": "a\\u0000b"}', "application/json", 400, "validation"),
         (b'{"content": "\\ud800"}', "application/json", 400, "validation"),
         (b'{"contents": "x"}', "application/json", 400, "validation"),
         (b'"a text"', "application/json", 400, "validation"),

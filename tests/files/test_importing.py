@@ -7,7 +7,7 @@ import pytest
 from agentstore import acting
 from agentstore.core.errors import AlreadyExists, Conflict, QuotaExceeded, TooLarge, ValidationFailed
 from agentstore.files import FileStore
-from agentstore.files.importing import fingerprint, import_files
+from agentstore.files.importing import Step, fingerprint, import_files
 
 
 def actions(plan):
@@ -125,14 +125,31 @@ def test_a_name_that_differs_in_capitals_is_refused_or_skipped(store):
     [
         ({"../x": "x"}, ValidationFailed),
         ({"a.md": None}, ValidationFailed),
+        ({"a.md": 5}, ValidationFailed),
         ({"a.md": b"x"}, ValidationFailed),
         ({"a.md": {"content": "x"}}, ValidationFailed),
+        ({"a.md": ["x"]}, ValidationFailed),
+        ({"a.md": Step(name="a.md", action="create")}, ValidationFailed),
         ({"a.md": "\0"}, ValidationFailed),
+        ({"a.md": "\ud800"}, ValidationFailed),
         ({"a.md": "x" * 102_401}, TooLarge),
         ({"a.md": "x", "A.md": "y"}, ValidationFailed),
         ({"ü": "x", "u\u0308": "x"}, ValidationFailed),
     ],
-    ids=["name", "None", "bytes", "dict", "NUL", "size", "capitals", "NFC"],
+    ids=[
+        "name",
+        "None",
+        "int",
+        "bytes",
+        "dict",
+        "list",
+        "object",
+        "NUL",
+        "surrogate",
+        "size",
+        "capitals",
+        "NFC",
+    ],
 )
 def test_what_may_not_be_stored_is_refused_as_a_whole(store, wanted, error):
     before = now_in(store)
