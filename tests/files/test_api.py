@@ -148,6 +148,30 @@ def test_conditions_guard_a_write(api_client, own):
     assert own.read("SOUL.md") == "two"
 
 
+@pytest.mark.parametrize("act", ["put", "delete", "restore", "rename"])
+def test_a_condition_on_a_file_that_is_gone_never_hits_the_new_one_of_its_name(api_client, own, act):
+    for text in ("one", "two"):
+        own.write("SOUL.md", text)
+    seen = api_client.get(f"{BASE}files/SOUL.md")["ETag"]
+    own.delete("SOUL.md")
+    for text in ("new", "newer"):
+        own.write("SOUL.md", text)
+    kind, body = {
+        "put": ("files", {"content": "mine"}),
+        "delete": ("files", None),
+        "restore": ("restore", {"version": 3}),
+        "rename": ("rename", {"to": "b.md"}),
+    }[act]
+    method = act if kind == "files" else "post"
+
+    response = getattr(api_client, method)(
+        f"{BASE}{kind}/SOUL.md", body, format="json", headers={"if-match": seen}
+    )
+
+    assert (response.status_code, response.json()["current_version"]) == (412, 4)
+    assert own.read("SOUL.md") == "newer"
+
+
 def test_a_reader_that_has_the_version_gets_304(api_client, own):
     own.write("SOUL.md", "one")
 

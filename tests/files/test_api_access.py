@@ -1,4 +1,4 @@
-"""What the access class is asked about every REST call on files, and what it refuses."""
+"""What holds for every REST call on files: what the access class is asked, whose files, what is unknown."""
 
 from __future__ import annotations
 
@@ -125,6 +125,21 @@ def test_a_call_may_name_another_tenant_with_the_permission_alone(send, own, use
     assert send(call, **named).status_code in (200, 201, 204)
     assert {asked[0] for asked in Recording.asked} == {other.tenant}
     assert own.contents() == mine
+
+
+@each
+def test_what_no_call_knows_is_told_by_name_and_nothing_is_done(send, own, call, actions):
+    method, path, body = call
+    before = state()
+
+    answers = [send((method, f"{path}{'&' if '?' in path else '?'}nonsense=1", body))]
+    if isinstance(body, dict):
+        answers.append(send((method, path, {**body, "nonsense": 1})))
+
+    assert [(answer.status_code, list(answer.json()["errors"])) for answer in answers] == [
+        (400, ["nonsense"])
+    ] * len(answers)
+    assert state() == before
 
 
 def test_every_view_of_files_is_among_the_calls():

@@ -1,4 +1,4 @@
-"""What the access class is asked about every REST call on strategies, and what it refuses."""
+"""What holds for every REST call on strategies: what ACCESS is asked, whose they are, what is unknown."""
 
 from __future__ import annotations
 
@@ -108,6 +108,21 @@ def test_a_call_may_name_another_tenant_with_the_permission_alone(send, own, use
     assert send(call, **named).status_code in (200, 201, 204)
     assert {asked[0] for asked in Recording.asked} == {other.tenant}
     assert [(row.id, row.problem) for row in own.list()] == mine
+
+
+@pytest.mark.parametrize(("call", "action"), CALLS, ids=IDS)
+def test_what_no_call_knows_is_told_by_name_and_nothing_is_done(send, own, call, action):
+    method, path, body = call
+    before = state()
+
+    answers = [send((method, f"{path}?nonsense=1", body))]
+    if body is not None:
+        answers.append(send((method, path, {**body, "nonsense": 1})))
+
+    assert [(answer.status_code, list(answer.json()["errors"])) for answer in answers] == [
+        (400, ["nonsense"])
+    ] * len(answers)
+    assert state() == before
 
 
 def test_every_view_of_strategies_is_among_the_calls():
