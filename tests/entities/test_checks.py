@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+import enum
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
@@ -36,6 +37,18 @@ class Sound(EntitySchema):
 
 class Loose(BaseModel):
     n: int = 0
+
+
+class Mood(enum.StrEnum):
+    GLAD = "glad"
+
+
+class Size(enum.IntEnum):
+    BIG = 1
+
+
+class Mixed(enum.Enum):
+    TEXT, NUMBER = "a", 1
 
 
 @pytest.fixture
@@ -268,7 +281,13 @@ def test_agentstore_E110(declare, option):
         dict[str, int],
         Loose,
         int | str,
+        int | float,
         UUID,
+        time,
+        timedelta,
+        Size,
+        Mixed,
+        Literal["a", 1],
         object,
         Any,
         bytes,
@@ -282,7 +301,9 @@ def test_agentstore_E111(declare, annotation):
     assert [id for id in found if id != "agentstore.W101"] == ["agentstore.E111"]
 
 
-@pytest.mark.parametrize("annotation", [str, int, float, bool, date, UTCDateTime])
+@pytest.mark.parametrize(
+    "annotation", [str, int, float, bool, date, UTCDateTime, Mood, Literal["a", "b"]], ids=str
+)
 @pytest.mark.parametrize("optional", [False, True])
 def test_types_that_can_be_indexed(declare, annotation, optional):
     given = schema(f=annotation | None if optional else annotation)
