@@ -18,8 +18,8 @@ from agentstore.entities.admin.changelist import SortKey
 from agentstore.entities.admin.display import quiet, raw, show, tag
 from agentstore.entities.base import EntityModel
 from agentstore.entities.fields import SchemaField, fields_of, naming_field
+from agentstore.entities.forms.moments import parse_moment
 from agentstore.entities.forms.shape import MISSING, Shape, shapes_of
-from agentstore.entities.forms.texts import parse_moment
 from agentstore.entities.reading import codec_of
 
 __all__ = ["Column", "field_columns", "fixed_columns", "problems_of"]

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from agentstore.core.admin import time_tag
 from agentstore.core.guards import printable
 from agentstore.core.values import JSONObject, JSONValue
+from agentstore.entities.forms.moments import parse_moment
 from agentstore.entities.forms.shape import MISSING, Shape
-from agentstore.entities.forms.texts import parse_moment
 
 __all__ = ["Shown", "plain", "quiet", "raw", "show", "show_all", "tag"]
 

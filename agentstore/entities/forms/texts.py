@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from agentstore.core import guards
 from agentstore.core.errors import ValidationFailed
 from agentstore.core.values import JSONValue
-from agentstore.entities.forms.moments import Unreadable, moment_text, parse_moment, read_day, read_moment
+from agentstore.entities.forms.moments import Unreadable, moment_text, read_day, read_moment
 from agentstore.entities.forms.shape import MISSING, Shape, has_default_text
 
-__all__ = ["UNSET", "is_shown", "parse_moment", "plain_lines", "read", "write"]
+__all__ = ["UNSET", "is_shown", "plain_lines", "read", "write"]
 
 #: The text asks for the schema's default.
 UNSET = object()
