@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from agentstore.core.lazy import names_of
 
 if TYPE_CHECKING:
     from agentstore.entities.base import EntityModel
@@ -14,16 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["EntityModel", "EntitySchema", "EntityStore", "UTCDateTime", "entity_db"]
 
 # Resolved on first use (PEP 562), so that the pure modules import without configured settings.
-_HOMES = {
-    "EntityModel": "base",
-    "EntitySchema": "schema",
-    "EntityStore": "store",
-    "UTCDateTime": "schema",
-    "entity_db": "registry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = names_of(
+    __name__,
+    {
+        "EntityModel": "base",
+        "EntitySchema": "schema",
+        "EntityStore": "store",
+        "UTCDateTime": "schema",
+        "entity_db": "registry",
+    },
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from agentstore.core.lazy import names_of
 
 if TYPE_CHECKING:
     from agentstore.strategies.entry import shape_issue, validate_for_write
@@ -30,23 +31,20 @@ __all__ = [
 ]
 
 # Resolved on first use (PEP 562), so that the pure modules import without configured settings.
-_HOMES = {
-    "InMemoryStrategyStore": "memory",
-    "StrategyStore": "store",
-    "compile_query": "terms",
-    "dedup_key": "terms",
-    "normalize_text": "terms",
-    "render_for_prompt": "prompt",
-    "resolve_capacity_cap": "ranking",
-    "resolve_find_limit": "ranking",
-    "score": "ranking",
-    "seed_strategies": "seed",
-    "shape_issue": "entry",
-    "validate_for_write": "entry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = names_of(
+    __name__,
+    {
+        "InMemoryStrategyStore": "memory",
+        "StrategyStore": "store",
+        "compile_query": "terms",
+        "dedup_key": "terms",
+        "normalize_text": "terms",
+        "render_for_prompt": "prompt",
+        "resolve_capacity_cap": "ranking",
+        "resolve_find_limit": "ranking",
+        "score": "ranking",
+        "seed_strategies": "seed",
+        "shape_issue": "entry",
+        "validate_for_write": "entry",
+    },
+)
