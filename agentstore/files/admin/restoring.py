@@ -81,7 +81,7 @@ class RestoringAdmin(VersionsAdmin):
             "chosen": chosen,
             "chosen_when": time_text(chosen.at),
             "current_when": time_text(obj.at),
-            "next": obj.version + 1,
+            "next": str(obj.version + 1),
             "first_kept": version + 1,
             "sizes": f"{obj.size:,} → {chosen.size:,} B",
             "downloads": self.downloads(obj, obj.version, version),
