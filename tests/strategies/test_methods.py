@@ -259,6 +259,33 @@ def test_survivors_are_the_top_ranked_of_all_ever_saved_in_any_order(make_store,
         assert after(random.sample(saves, len(saves)), cap) == best
 
 
+# Equal scores, the best first: fewer terms, then the later time, then the smaller id by code point.
+TIED = [
+    {"id": "Z", "problem": "pdf tables.", "ts": NOW},
+    {"id": "_", "problem": "pdf tables?", "ts": NOW},
+    {"id": "b", "problem": "pdf tables", "ts": NOW},
+    {"id": "A", "problem": "pdf tables!", "ts": NOW - DAY},
+    {"id": "0", "problem": "pdf tables in reports", "ts": NOW},
+]
+TURNED = [TIED[at:] + TIED[:at] for at in range(len(TIED))]
+ORDERS = [*TURNED, *(order[::-1] for order in TURNED)]
+
+
+@pytest.mark.parametrize("backend", ["auto", "portable"])
+@pytest.mark.parametrize("cap", [1, 2, 3, 4])
+def test_of_equal_scores_the_last_in_the_total_order_goes(make_store, tenant, settings, now, backend, cap):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "BACKEND": backend}
+    best = [fields["id"] for fields in TIED][:cap]
+
+    for order in ORDERS:
+        store = make_store(tenant, capacity=cap)
+        for fields in order:
+            store.save(strategy="s", confidence=0, **fields)
+
+        assert ids(store.list()) == best, [fields["id"] for fields in order]
+        store.prune(0)
+
+
 # --- prune and delete -----------------------------------------------------------------------------
 
 
