@@ -9,7 +9,7 @@ from uuid import UUID
 
 from agentstore.core.values import JSONObject
 
-__all__ = ["Check", "Examined", "Finding"]
+__all__ = ["Check", "Examined", "Finding", "miscounted"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +53,14 @@ class Examined(Protocol):
 
 
 Check: TypeAlias = Callable[[Examined], Iterator[Finding]]
+
+
+def miscounted(*, entity: str, tenant: str, used: int, there: str, recounted: int | None) -> Finding:
+    """Return what is found of a counter that says ``used`` where there are others; None: not recounted."""
+    message = f"The counter says {used:,}, there are {there}."
+    if recounted is not None:
+        message += f" Recounted: {recounted:,}."
+    hint = "Run agentstore_doctor --repair." if recounted is None else ""
+    return Finding(
+        kind="counter", message=message, entity=entity, tenant=tenant, repaired=not hint, hint=hint
+    )

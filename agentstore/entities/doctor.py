@@ -18,7 +18,7 @@ from django.db.migrations.state import ProjectState
 from django.utils import translation
 from pydantic import ValidationError
 
-from agentstore.core.findings import Check, Finding
+from agentstore.core.findings import Check, Finding, miscounted
 from agentstore.core.models import Usage
 from agentstore.entities.base import EntityModel
 from agentstore.entities.codec import Codec, flat_errors
@@ -81,15 +81,14 @@ class Examination:
         yield from self._counters(model)
 
     def _counters(self, model: type[EntityModel]) -> Iterator[Finding]:
-        name = model.entity.name
         for counter in wrong_counters(model, self.tenant):
-            message = f"The counter says {counter.used:,}, there are {counter.live:,} live rows."
-            if self.repair:
-                message += f" Recounted: {recount(model, counter.tenant):,}."
-            yield Finding(
-                kind="counter", message=message, entity=name, tenant=counter.tenant, repaired=self.repair,
-                hint="" if self.repair else "Run agentstore_doctor --repair.",
-            )  # fmt: skip
+            yield miscounted(
+                entity=model.entity.name,
+                tenant=counter.tenant,
+                used=counter.used,
+                there=f"{counter.live:,} live rows",
+                recounted=recount(model, counter.tenant) if self.repair else None,
+            )
 
 
 def _drift(codec: Codec[Any], text: str) -> dict[str, Any] | None:

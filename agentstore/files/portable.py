@@ -58,11 +58,7 @@ class PortableFiles(GoneFiles):
             rows = rows.filter(version=write.seen)
         changed = rows.update(
             version=F("version") + 1,
-            at=write.at,
-            actor=write.actor,
-            source=write.source,
-            reason=write.reason,
-            context=write.context,
+            **_told(write),
             restored_from=write.restored_from,
             **values,
         )
@@ -134,11 +130,7 @@ class PortableFiles(GoneFiles):
                 version=1,
                 sha256=write.sha256,
                 size=write.size,
-                at=write.at,
-                actor=write.actor,
-                source=write.source,
-                reason=write.reason,
-                context=write.context,
+                **_told(write),
                 restored_from=write.restored_from,
                 created_at=write.at,
             )
@@ -162,11 +154,7 @@ class PortableFiles(GoneFiles):
                 rows = rows.filter(version=write.seen)
             changed = rows.update(
                 deleted_at=write.at,
-                at=write.at,
-                actor=write.actor,
-                source=write.source,
-                reason=write.reason,
-                context=write.context,
+                **_told(write),
             )
             if not changed:
                 raise Refused(Refusal.STALE)
@@ -217,11 +205,7 @@ class PortableFiles(GoneFiles):
         """Give the row that is held another number, and what else changes with it."""
         rows.update(
             version=number,
-            at=write.at,
-            actor=write.actor,
-            source=write.source,
-            reason=write.reason,
-            context=write.context,
+            **_told(write),
             restored_from=None,
             **values,
         )
@@ -247,3 +231,8 @@ class PortableFiles(GoneFiles):
             content="", sha256="", size=0, redacted_at=at, redacted_by=by, redacted_reason=reason
         )
         return bool(done) or rows.exists()
+
+
+def _told(write: Write) -> dict[str, Any]:
+    """Return what a row says of its last change: when, who, from where and why."""
+    return {name: getattr(write, name) for name in ("at", "actor", "source", "reason", "context")}

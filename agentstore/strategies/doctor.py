@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db import DatabaseError, connections, models, router
 from django.db.models.functions import Coalesce
 
-from agentstore.core.findings import Examined, Finding
+from agentstore.core.findings import Examined, Finding, miscounted
 from agentstore.core.models import Usage
 from agentstore.core.storage import atomic
 from agentstore.strategies.models import Strategy
@@ -68,13 +68,13 @@ def _spoiled(alias: str, examined: Examined) -> Iterator[Finding]:
 
 def _counters(alias: str, examined: Examined) -> Iterator[Finding]:
     for counter in _wrong_counters(alias, examined.tenant):
-        message = f"The counter says {counter.used:,}, there are {counter.stored:,} strategies."
-        if examined.repair:
-            message += f" Recounted: {_recount(alias, counter.tenant):,}."
-        yield Finding(
-            kind="counter", message=message, entity=NAME, tenant=counter.tenant, repaired=examined.repair,
-            hint="" if examined.repair else "Run agentstore_doctor --repair.",
-        )  # fmt: skip
+        yield miscounted(
+            entity=NAME,
+            tenant=counter.tenant,
+            used=counter.used,
+            there=f"{counter.stored:,} strategies",
+            recounted=_recount(alias, counter.tenant) if examined.repair else None,
+        )
 
 
 def _wrong_counters(alias: str, tenant: str | None) -> Iterator[Counter]:

@@ -32,16 +32,6 @@ def _find(store: StrategyStore) -> Tool:
             "empty_because": found.empty_because,
         }
 
-    match: JSONObject = {
-        "id": {"type": "string"},
-        "problem": {"type": "string"},
-        "strategy": {"type": "string"},
-        "confidence": {"type": "number"},
-        "arm": {"type": "string", "enum": ["full", "alnum"]},
-    }
-    because: JSONObject = {
-        "anyOf": [{"type": "string", "enum": ["no_terms", "no_match", "failed"]}, {"type": "null"}]
-    }
     return Tool(
         name="strategy_find",
         title="Find strategies",
@@ -63,13 +53,27 @@ def _find(store: StrategyStore) -> Tool:
             },
             ["objective"],
         ),
-        output_schema=object_schema(
-            {"strategies": {"type": "array", "items": object_schema(match, match)}, "empty_because": because},
-            ["strategies", "empty_because"],
-        ),
+        output_schema=_find_output(),
         handler=handle,
         read_only=True,
         idempotent=True,
+    )
+
+
+def _find_output() -> JSONObject:
+    match: JSONObject = {
+        "id": {"type": "string"},
+        "problem": {"type": "string"},
+        "strategy": {"type": "string"},
+        "confidence": {"type": "number"},
+        "arm": {"type": "string", "enum": ["full", "alnum"]},
+    }
+    because: JSONObject = {
+        "anyOf": [{"type": "string", "enum": ["no_terms", "no_match", "failed"]}, {"type": "null"}]
+    }
+    return object_schema(
+        {"strategies": {"type": "array", "items": object_schema(match, match)}, "empty_because": because},
+        ["strategies", "empty_because"],
     )
 
 
