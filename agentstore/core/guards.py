@@ -22,18 +22,8 @@ from pydantic_core import to_json as encode
 from agentstore.core.errors import TooLarge, ValidationFailed
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = [
-    "MAX_DEPTH",
-    "check_size",
-    "check_text",
-    "dump_json",
-    "encode_json",
-    "harmless",
-    "parse_json",
-    "quick_json",
-    "printable",
-    "to_json",
-]
+__all__ = ["MAX_DEPTH", "MAX_DIGITS", "check_size", "check_text", "dump_json", "encode_json", "harmless",
+           "parse_json", "printable", "quick_json", "refuse", "to_json"]  # fmt: skip
 
 #: How deep objects and arrays may nest, the outermost counted as 1.
 MAX_DEPTH = 64

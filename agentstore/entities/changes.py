@@ -17,6 +17,7 @@ __all__ = [
     "Swap",
     "apply_patch",
     "clip",
+    "compare_rows",
     "describe",
     "name_of",
 ]

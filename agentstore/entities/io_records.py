@@ -24,6 +24,7 @@ from agentstore.core.values import JSONValue
 
 __all__ = [
     "FORMATS",
+    "STANDARD",
     "Record",
     "detect_format",
     "format_of",

@@ -30,6 +30,7 @@ __all__ = [
     "SYSTEM_FIELDS",
     "Clause",
     "Order",
+    "fingerprint_of",
     "operators_of",
     "parse_filter",
     "parse_limit",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from agentstore.entities.strictness import json_validator
 
-__all__ = ["EntitySchema", "UTCDateTime"]
+__all__ = ["EntitySchema", "UTCDateTime", "UTCMark"]
 
 
 class EntitySchema(BaseModel):

@@ -23,7 +23,7 @@ from agentstore.files.portable import PortableFiles
 from agentstore.files.postgres import PostgresFiles
 from agentstore.files.values import DeletedFile, FileInfo, FileVersion
 
-__all__ = ["SOURCES", "ReadingFiles", "agents", "backend_of", "to_info"]
+__all__ = ["SOURCES", "ReadingFiles", "agents", "backend_of", "check_version", "to_info"]
 
 # Inside the class, ``list`` is the method.
 FileInfos: TypeAlias = list[FileInfo]

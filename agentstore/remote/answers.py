@@ -17,7 +17,16 @@ from agentstore.core import errors
 from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue
 from agentstore.remote.failures import RemoteFailed
 
-__all__ = ["CHANGED_HEADER", "TENANT_HEADER", "Answer", "entries_of", "error_of", "row_of", "tenant_of"]
+__all__ = [
+    "CHANGED_HEADER",
+    "TENANT_HEADER",
+    "Answer",
+    "entries_of",
+    "error_of",
+    "row_of",
+    "tenant_of",
+    "unrecognised",
+]
 
 T = TypeVar("T")
 

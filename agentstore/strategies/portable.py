@@ -23,7 +23,7 @@ from agentstore.strategies.models import Strategy
 from agentstore.strategies.terms import TOKENIZER_VERSION
 from agentstore.strategies.values import StoredStrategy
 
-__all__ = ["COUNTER", "TIME", "Light", "PortableStrategies", "RawStrategy"]
+__all__ = ["COUNTER", "TIME", "Light", "PortableStrategies", "RawStrategy", "values_of"]
 
 T = TypeVar("T")
 
