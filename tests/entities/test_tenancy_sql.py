@@ -14,7 +14,7 @@ from tests.entities.test_aio import METHODS as PUBLIC
 from tests.testapp.models import Plain, Small, Task
 
 TENANT = "the-tenant-of-this-test"
-TABLES = r"testapp_(?:task|small|plain)|agentstore_(?:auditentry|usage|idempotencykey)"
+TABLES = r"testapp_(?:task|small|plain)|agentstore_(?:auditentry|usage|idempotencykey|strategy|incident)"
 #: A place in a statement where rows of a table are read, changed or written.
 USE = re.compile(
     rf'\b(?P<verb>FROM|JOIN|USING|UPDATE|INTO)\s+"?(?P<table>{TABLES})"?(?:\s+AS\s+(?P<alias>\w+))?',

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.test import override_settings
-from django.test.utils import CaptureQueriesContext
 
 from agentstore.core import storage
 from agentstore.core.errors import BypassRefused, StorageFailed, ValidationFailed
@@ -19,6 +18,7 @@ from agentstore.strategies import StrategyStore
 from agentstore.strategies.entry import INJECTION_BUDGET_BYTES
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.portable import COUNTER, PortableStrategies
+from tests.entities.test_tenancy_sql import TENANT, captured, complaints
 from tests.parallel import run_parallel
 from tests.strategies.rows import FAR
 
@@ -54,10 +54,9 @@ def test_find_never_crosses_tenants(one, other):
     assert StrategyStore(other).find("extract tables").empty_because == "no_match"
 
 
-def test_every_statement_on_strategies_names_the_tenant(lessons):
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+def test_every_statement_on_strategies_restricts_the_tenant():
+    lessons = StrategyStore(TENANT, capacity=3)
+    with captured() as found:
         saved = lessons.save(problem="extract tables", strategy="s")
         lessons.save(problem="extract tables", strategy="S", confidence=3)
         lessons.find("extract")
@@ -65,16 +64,18 @@ def test_every_statement_on_strategies_names_the_tenant(lessons):
         lessons.has(problem="a", strategy="b")
         lessons.usage()
         lessons.list()
-        lessons.seed([{"problem": "p", "strategy": "q"}])
+        lessons.seed([{"problem": f"problem {number}", "strategy": "q"} for number in range(2)])
+        lessons.save(problem="one too many", strategy="s")
         lessons.prune(1, dry_run=True)
+        spoil(TENANT, confidence=7.0)
+        lessons.find("many")
         lessons.prune(1)
+        lessons.prune(0)
         lessons.delete(saved.id)
 
-    touching = [
-        q["sql"] for q in captured if "agentstore_strategy" in q["sql"] or "agentstore_usage" in q["sql"]
-    ]
-    assert len(touching) > 10
-    assert [sql for sql in touching if "tenant" not in sql] == []
+    touching = " ".join(sql for sql, _ in found)
+    assert all(f"agentstore_{name}" in touching for name in ("strategy", "usage", "incident"))
+    assert [complaint for sql, params in found for complaint in complaints(sql, params)] == []
 
 
 def test_the_budget_ends_a_find_before_the_first_text_that_does_not_fit(lessons):
@@ -136,6 +137,17 @@ def test_an_incident_is_one_counted_row(lessons, tenant):
     incident = Incident.objects.get(tenant=tenant)
     assert (incident.op, incident.strategy_id, incident.count) == ("parse", "spoiled", 3)
     assert incident.first_at <= incident.last_at
+
+
+def test_incidents_of_two_tenants_are_counted_apart(tenant, other_tenant):
+    for name, times in ((tenant, 2), (other_tenant, 1)):
+        StrategyStore(name).save(problem="extract tables", strategy="s", id="spoiled")
+        spoil(name, confidence=7.0)
+        for _ in range(times):
+            StrategyStore(name).find("extract tables")
+
+    counts = Incident.objects.values_list("tenant", "strategy_id", "count")
+    assert set(counts) == {(tenant, "spoiled", 2), (other_tenant, "spoiled", 1)}
 
 
 def test_a_failing_receiver_of_incidents_does_not_break_find(lessons, tenant):
