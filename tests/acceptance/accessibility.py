@@ -14,15 +14,25 @@ DJANGOS = [
 ]
 
 
+#: Whether a table is wider than what it stands in, and no box of its own scrolls it.
+STICKS_OUT = """[...document.querySelectorAll("#content .as-table:not(.as-scroll *)")].some(
+    (table) => table.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right + 1)"""
+
+
 def violations(page):
-    """Return what is wrong with a page, by axe or because it scrolls sideways."""
+    """Return what is wrong with a page, by axe or because something does not fit."""
     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
-    return [
-        f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:200]}"
-        for rule in axe.Axe().run(page).response["violations"]
-        for node in rule["nodes"]
-        if not any(rule["id"] == name and _within(page, node, part) for name, part in DJANGOS)
-    ] + ["scrolls sideways"] * wide
+    sticks_out = page.evaluate(STICKS_OUT)
+    return (
+        [
+            f"{rule['id']}: {' '.join(node['target'])}: {node['html'][:200]}"
+            for rule in axe.Axe().run(page).response["violations"]
+            for node in rule["nodes"]
+            if not any(rule["id"] == name and _within(page, node, part) for name, part in DJANGOS)
+        ]
+        + ["scrolls sideways"] * wide
+        + ["a table sticks out"] * sticks_out
+    )
 
 
 def _within(page, node, part):
