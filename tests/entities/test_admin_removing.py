@@ -97,6 +97,14 @@ def test_a_deleted_row_is_shown_for_reading_and_offers_undelete(admin_client, st
     assert "<textarea" not in page
 
 
+def test_the_tab_of_a_deleted_row_promises_no_editing(admin_client, store, row):
+    store.delete(row.id)
+
+    tabs = admin_client.get(url("history", row.id)).context["tabs"]
+
+    assert [tab.label for tab in tabs] == ["View", "History (2)"]
+
+
 def test_undeleting_asks_first_and_brings_the_row_back(admin_client, store, row):
     store.delete(row.id)
     question = admin_client.get(url("undelete", row.id))

@@ -85,7 +85,8 @@ class RowAdmin(ListingAdmin):
     def row_context(self, request: HttpRequest, obj: Any, current: str) -> dict[str, Any]:
         """Return the tabs of a row, and the tenant that it belongs to."""
         count = self.audit(obj).count()
-        edit = _("Edit") if self.has_change_permission(request, obj) else _("View")
+        editable = obj.deleted_at is None and self.has_change_permission(request, obj)
+        edit = _("Edit") if editable else _("View")
         history = _("History (%(count)s)") % {"count": f"{count:,}"}
         return {
             "tabs": [
