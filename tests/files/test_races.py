@@ -164,13 +164,15 @@ NAMES = [f"{letter}.md" for letter in "abcdefghij"]
 @pytest.mark.parametrize("what", ["restore_as_of", "import"])
 def test_who_writes_several_files_never_waits_in_a_circle(store, what):
     """Named in opposite orders, and growing in opposite orders: one goes first, the others are told."""
-    for name in NAMES:
-        store.write(name, "then" * 9)
-    moment = now()
+    moments = []
+    for sizes in (range(1, 20, 2), range(19, 0, -2)):
+        for name, size in zip(NAMES, sizes, strict=True):
+            store.write(name, f"then {len(moments)}" * size)
+        moments.append(now())
 
     def work(i):
         if what == "restore_as_of":
-            return store.restore_as_of(moment, NAMES[:: 1 if i % 2 else -1])
+            return store.restore_as_of(moments[i % 2], NAMES[:: 1 if i % 2 else -1])
         sizes = range(10) if i % 2 else range(10, 0, -1)
         wanted = {name: f"{i}{turn}" * (size + 1) for name, size in zip(NAMES, sizes, strict=True)}
         wanted |= {f"{turn}-{name}": "x" * size for name, size in zip(NAMES, sizes, strict=True)}
@@ -178,7 +180,7 @@ def test_who_writes_several_files_never_waits_in_a_circle(store, what):
 
     for turn in range(4):
         for name in NAMES:
-            store.write(name, f"late {turn}")
+            store.write(name, f"late {turn}" * 10)
 
         results = run_parallel(4, work)
 
