@@ -14,7 +14,10 @@ from tests.entities.test_aio import METHODS as PUBLIC
 from tests.testapp.models import Plain, Small, Task
 
 TENANT = "the-tenant-of-this-test"
-TABLES = r"testapp_(?:task|small|plain)|agentstore_(?:auditentry|usage|idempotencykey|strategy|incident)"
+TABLES = (
+    r"testapp_(?:task|small|plain)"
+    r"|agentstore_(?:auditentry|usage|idempotencykey|strategy|incident|agentfile|historicalagentfile)"
+)
 #: A place in a statement where rows of a table are read, changed or written.
 USE = re.compile(
     rf'\b(?P<verb>FROM|JOIN|USING|UPDATE|INTO)\s+"?(?P<table>{TABLES})"?(?:\s+AS\s+(?P<alias>\w+))?',
@@ -50,7 +53,22 @@ def scope(sql, position):
     return sql[start:end]
 
 
-def complaints(sql, params):
+def own(part):
+    """Return a part of a statement without the queries inside it: what those restrict is theirs alone."""
+    found, depth, skipped = [], 0, None
+    for position, char in enumerate(part):
+        if char == "(":
+            depth += 1
+            if position and skipped is None and re.match(r"\(\s*SELECT\b", part[position:], re.IGNORECASE):
+                skipped = depth
+        if skipped is None:
+            found.append(char)
+        if char == ")":
+            skipped, depth = None if skipped == depth else skipped, depth - 1
+    return "".join(found)
+
+
+def complaints(sql, params, tenant=TENANT):
     """Return what is wrong with a statement: a table that is used without its tenant."""
     values = list(params.values()) if isinstance(params, dict) else list(params or ())
     values = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
@@ -58,9 +76,9 @@ def complaints(sql, params):
         part = scope(sql, match.start())
         if match["verb"].upper() == "INTO":
             columns = sql[match.end() :].split("(", 1)[1].split(")", 1)[0]
-            if "tenant" not in columns or TENANT not in values:
+            if "tenant" not in columns or tenant not in values:
                 yield f"INSERT without the tenant: {sql}"
-        elif not NAMED.search(part) or TENANT not in values:
+        elif not NAMED.search(own(part)) or tenant not in values:
             yield f"{match['verb']} {match['table']} without the tenant: {part}"
 
 
