@@ -197,6 +197,33 @@ def test_limited_staff_see_their_tenants_rows_alone(admin_client, store, other_t
     assert names(admin_client, tenant=other_tenant) == set()
 
 
+class NamesMoreThanItAllows(OnlyAcme):
+    """It names two tenants and lets nobody view the rows of one."""
+
+    def admin_tenants(self, user):
+        return {"acme", "globex"}
+
+    def allows(self, user, tenant, capability, action):
+        return (tenant, capability) != ("globex", "entities.tasks")
+
+
+def test_a_tenant_that_is_named_but_may_not_be_viewed_is_not_shown(
+    admin_client, store, other_tenant, settings
+):
+    store.create({"text": "mine"})
+    theirs = Task.store(other_tenant).create({"text": "not to be seen"})
+    access(settings, NamesMoreThanItAllows)
+
+    page, rows = listed(admin_client)
+
+    assert rows == ["mine"]
+    assert other_tenant not in page
+    assert names(admin_client, tenant=other_tenant) == set()
+    opened = admin_client.get(f"/admin/testapp/task/{theirs.id}/change/", follow=True)
+    assert "doesn’t exist" in text_of(opened.content.decode())
+    assert "not to be seen" not in opened.content.decode()
+
+
 def test_staff_without_permission_see_no_list(client, staff):
     client.force_login(staff)
 
