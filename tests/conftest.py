@@ -46,6 +46,13 @@ def django_db_modify_db_settings(
         cluster.stop()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names of tests that hold an address: several workers could not agree on what there is."""
+    unlike = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unlike:
+        raise pytest.UsageError(f"Give these tests ids that are alike in every process: {unlike}")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("postgres_only") and connection.vendor != "postgresql":
         pytest.skip("says something about PostgreSQL")

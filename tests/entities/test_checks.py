@@ -302,7 +302,9 @@ def test_agentstore_E111(declare, annotation):
 
 
 @pytest.mark.parametrize(
-    "annotation", [str, int, float, bool, date, UTCDateTime, Mood, Literal["a", "b"]], ids=str
+    "annotation",
+    [str, int, float, bool, date, UTCDateTime, Mood, Literal["a", "b"]],
+    ids=["str", "int", "float", "bool", "date", "UTCDateTime", "enum", "Literal"],
 )
 @pytest.mark.parametrize("optional", [False, True])
 def test_types_that_can_be_indexed(declare, annotation, optional):

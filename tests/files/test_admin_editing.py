@@ -244,7 +244,9 @@ WRAPPED = [
 ]
 
 
-@pytest.mark.parametrize("text", WRAPPED)
+@pytest.mark.parametrize(
+    "text", WRAPPED, ids=["object", "call", "repr", "dict", "json", "json list", "bytes"]
+)
 def test_what_looks_like_a_wrapped_object_is_saved_only_when_confirmed(admin_client, files, text):
     files.write("SOUL.md", "a")
     posted = opened(admin_client, "SOUL.md", content=text)
