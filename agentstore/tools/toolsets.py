@@ -30,7 +30,7 @@ class Toolset:
     """The tools of one run. No tenant or agent is ever an argument of one."""
 
     def __init__(self, tools: Iterable[Tool], *, strict: bool) -> None:
-        self.strict = strict
+        self.strict = bool(strict)  # it stands in definitions that all toolsets share
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             if tool.name in self._tools:

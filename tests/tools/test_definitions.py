@@ -195,7 +195,9 @@ def test_a_filter_takes_operators_for_indexed_and_array_fields_only(tenant):
 
 def test_the_strict_variant_filters_by_indexed_and_array_fields_alone(tenant):
     """There every key has to be sent in every call."""
-    filters = [toolset(tenant, entities=[Task], strict=strict).definitions("openai")[0] for strict in (0, 1)]
+    filters = [
+        toolset(tenant, entities=[Task], strict=strict).definitions("openai")[0] for strict in (False, True)
+    ]
     plain, strict = (tool["parameters"]["properties"]["filter"] for tool in filters)
 
     fields = {key.split("__")[0] for key in strict["anyOf"][0]["properties"]}
@@ -232,3 +234,22 @@ def test_only_what_is_listed_has_tools(tenant, other_tenant):
     assert [tool.name for tool in tools] == [
         "tasks_query", "tasks_get", "file_list", "file_read", "file_versions", "strategy_find",
     ]  # fmt: skip
+
+
+def test_a_flag_that_is_true_or_false_in_another_form_reaches_no_definition(tenant):
+    """Definitions are shared: one toolset made with 1 would have told all others 1."""
+
+    @isolate_apps("tests.testapp")
+    def made(*flags):
+        class Fresh(EntityModel):
+            """Made for this test: nothing has asked for its tools yet."""
+
+            Schema = Task.Schema
+
+            class Meta:
+                app_label = "testapp"
+
+        return [toolset(tenant, entities=[Fresh], strict=flag).definitions("openai")[0] for flag in flags]
+
+    assert all(definition["strict"] is True for definition in made(1, True))
+    assert all(definition["strict"] is False for definition in made(0, None, False))
