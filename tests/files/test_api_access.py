@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import get_resolver
 
-from agentstore.core.access import Access
 from agentstore.files import FileStore
 from agentstore.files.api.base import FilesCapabilityView
 from tests.files.admin_pages import state
 from tests.files.test_archive import make_zip
+from tests.recording import Recording, sender
 
 pytestmark = pytest.mark.django_db
 
@@ -40,34 +40,10 @@ IDS = [f"{number} {call[0]} {call[1].partition('?')[0]}" for number, (call, _) i
 each = pytest.mark.parametrize(("call", "actions"), CALLS, ids=IDS)
 
 
-class Recording(Access):
-    """Allows everything but ``missing``, and remembers what it was asked."""
-
-    asked: list[tuple[str, str, str]] = []
-    missing = ""
-
-    def allows(self, user, tenant, capability, action):
-        self.asked.append((tenant, capability, action))
-        return action != self.missing
-
-
 @pytest.fixture
 def send(api_client, settings, monkeypatch):
     """Send a call of ``CALLS`` while the access class is ``Recording``."""
-    settings.AGENTSTORE = {"ACCESS": f"{__name__}.Recording"}
-    monkeypatch.setattr(Recording, "asked", [])
-
-    def request(call, missing="", **headers):
-        method, path, body = call
-        monkeypatch.setattr(Recording, "missing", missing)
-        if isinstance(body, bytes):
-            return api_client.generic(
-                "POST", BASE + path, body, content_type="application/zip", headers=headers
-            )
-        kind = None if body is None else "json"
-        return getattr(api_client, method)(BASE + path, body, format=kind, headers=headers)
-
-    return request
+    return sender(BASE, api_client, settings, monkeypatch)
 
 
 @pytest.fixture

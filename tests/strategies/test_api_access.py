@@ -6,9 +6,9 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import get_resolver
 
-from agentstore.core.access import Access
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.api import StrategiesView
+from tests.recording import Recording, sender
 from tests.strategies.admin_pages import state
 
 pytestmark = pytest.mark.django_db
@@ -29,30 +29,10 @@ CALLS = [
 IDS = [f"{number} {call[0]} {call[1]}" for number, (call, _) in enumerate(CALLS)]
 
 
-class Recording(Access):
-    """Allows everything but ``missing``, and remembers what it was asked."""
-
-    asked: list[tuple[str, str, str]] = []
-    missing = ""
-
-    def allows(self, user, tenant, capability, action):
-        self.asked.append((tenant, capability, action))
-        return action != self.missing
-
-
 @pytest.fixture
 def send(api_client, settings, monkeypatch):
     """Send a call of ``CALLS`` while the access class is ``Recording``."""
-    settings.AGENTSTORE = {"ACCESS": f"{__name__}.Recording"}
-    monkeypatch.setattr(Recording, "asked", [])
-
-    def request(call, missing="", **headers):
-        method, path, body = call
-        monkeypatch.setattr(Recording, "missing", missing)
-        kind = None if body is None else "json"
-        return getattr(api_client, method)(BASE + path, body, format=kind, headers=headers)
-
-    return request
+    return sender(BASE, api_client, settings, monkeypatch)
 
 
 @pytest.fixture
