@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -33,20 +34,26 @@ class GoneFiles(FileRows):
     @translate_errors
     def forget(self, kept: int) -> None:
         """Remove the deleted files beyond the newest ones, for good."""
-        deleted = self.files().filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
-        gone = list(deleted.values_list("id", "name_key", "version", named=True)[kept:])
+        deleted = self.files().filter(deleted_at__isnull=False)
+        beyond = list(deleted.order_by("-deleted_at", "-id").values_list("id", flat=True)[kept:])
+        gone = self._held(deleted.filter(id__in=beyond)) if beyond else []
         for row in gone:
             self.remember(row.name_key, row.version)
-        self._erase_deleted([row.id for row in gone])
+        self._erase([row.id for row in gone])
 
-    def _erase_deleted(self, ids: Sequence[UUID]) -> None:
-        """Remove deleted files with their versions, but not one that was undeleted meanwhile."""
-        rows = self.files().filter(id__in=ids)
-        rows.filter(deleted_at__isnull=False)._raw_delete(self.alias)  # no signals, no contents loaded
-        kept = set(rows.values_list("id", flat=True))
-        gone = [id for id in ids if id not in kept]
+    def _held(self, rows: models.QuerySet[AgentFile]) -> list[Any]:
+        """Lock rows and read their numbers, which stand still only then.
+
+        What another writer holds is left out: it may be bringing the file back, and waiting for us.
+        """
+        held = rows.select_for_update(skip_locked=True)
+        return list(held.values_list("id", "name_key", "version", named=True))
+
+    def _erase(self, ids: Sequence[UUID]) -> None:
+        """Remove files with their versions: no signals, no contents loaded."""
+        self.files().filter(id__in=ids)._raw_delete(self.alias)
         history = HistoricalAgentFile._base_manager.using(self.alias)
-        history.filter(tenant=self.tenant, id__in=gone)._raw_delete(self.alias)
+        history.filter(tenant=self.tenant, id__in=ids)._raw_delete(self.alias)
 
     def _markers(self) -> models.QuerySet[AgentFile]:
         rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
@@ -57,11 +64,12 @@ class GoneFiles(FileRows):
         note = self._markers().filter(name_key=key)
         if not note.filter(version__lt=version).update(version=version) and not note.exists():
             self._add_marker(key, version)
-        old = self._markers().exclude(name_key=MARKER).order_by("-id").values_list("id", "version")
-        beyond = list(old[MAX_MARKERS:])
-        if beyond:
-            self._markers().filter(id__in=[id for id, _ in beyond])._raw_delete(self.alias)
-            self.remember(MARKER, max(highest for _, highest in beyond))
+        old = self._markers().exclude(name_key=MARKER).order_by("-id")
+        beyond = list(old.values_list("id", flat=True)[MAX_MARKERS:])
+        held = self._held(self._markers().filter(id__in=beyond)) if beyond else []
+        if held:
+            self._markers().filter(id__in=[row.id for row in held])._raw_delete(self.alias)
+            self.remember(MARKER, max(row.version for row in held))
 
     def _add_marker(self, key: str, version: int) -> None:
         long_ago = datetime(1970, 1, 1, tzinfo=UTC)

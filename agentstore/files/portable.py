@@ -171,10 +171,8 @@ class PortableFiles(GoneFiles):
         """Bring a deleted file back under a new number; TAKEN if a live file has its name."""
 
         def work() -> Stored:
-            rows = self.files().filter(id=id, deleted_at__isnull=False)
-            self._hold(rows)
-            number = models.Value(self.highest(write.key) + 1)
-            self._raise(rows, write, number, deleted_at=None)
+            self._take_name(self.files().filter(id=id, deleted_at__isnull=False), deleted_at=None)
+            self._raise(id, write)
             return self._finish(write, "+")
 
         return self._unless_taken(work)
@@ -187,27 +185,30 @@ class PortableFiles(GoneFiles):
             rows = self.live(old_key)
             if write.seen is not None:
                 rows = rows.filter(version=write.seen)
-            self._hold(rows)
+            self._take_name(rows, name=write.name, name_key=write.key)
+            row = self.live(write.key).get()
             if write.key != old_key:
-                self.remember(old_key, rows.get().version)
-            number = Greatest(F("version"), models.Value(self.highest(write.key))) + 1
-            self._raise(rows, write, number, name=write.name, name_key=write.key)
+                self.remember(old_key, row.version)
+            self._raise(row.id, write)
             return self._finish(write, "~")
 
         return self._unless_taken(work)
 
-    def _hold(self, rows: models.QuerySet[AgentFile]) -> None:
-        """Lock a row by a write that changes nothing: SQLite can't go from reading to writing."""
-        if not rows.update(version=F("version")):
+    def _take_name(self, rows: models.QuerySet[AgentFile], **values: Any) -> None:
+        """Make one file the live one of a name; only then do the numbers of that name stand still.
+
+        Asked for before, the highest number could be used once more: by a file that another writer
+        makes and deletes in between.
+        """
+        if not rows.update(**values):
             raise Refused(Refusal.STALE)
 
-    def _raise(self, rows: models.QuerySet[AgentFile], write: Write, number: Any, **values: Any) -> None:
-        """Give the row that is held another number, and what else changes with it."""
-        rows.update(
-            version=number,
+    def _raise(self, id: UUID, write: Write) -> None:
+        """Give the live file a number that no file of its name ever had, and say who changed it."""
+        self.files().filter(id=id).update(
+            version=Greatest(F("version"), models.Value(self.highest(write.key))) + 1,
             **_told(write),
             restored_from=None,
-            **values,
         )
 
     def _unless_taken(self, work: Callable[[], Stored]) -> Stored | Refusal:

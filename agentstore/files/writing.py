@@ -185,19 +185,23 @@ class WritingFiles(ReadingFiles):
         """Undelete the first of these files of that name."""
         write = self._decided(name, "", who)
         found = self._files.fetch(deleted.values_list("id", "size")[:1])
-        live = self._files.find(write.key)
-        if live is not None:
-            raise self._taken(live.name, "undelete the old one")
+        self._check_free(write)
         for _, size in found:
             check_size(size, name=name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
         done = self._files.undelete(write, found[0][0]) if found else Refusal.STALE
         if isinstance(done, Stored):
             return self._announce(done, "undeleted")
-        raise {
-            Refusal.TAKEN: self._taken(name, "undelete the old one"),
-            Refusal.FULL: self._full(write),
-            Refusal.STALE: errors.NotFound(f"There is no deleted file {name!r} of agent {self.agent!r}."),
-        }[done]
+        if done is Refusal.FULL:
+            raise self._full(write)
+        if done is Refusal.TAKEN:
+            raise self._taken(name, "undelete the old one")
+        self._check_free(write)  # another may have brought it back meanwhile
+        raise errors.NotFound(f"There is no deleted file {name!r} of agent {self.agent!r}.")
+
+    def _check_free(self, write: Write) -> None:
+        live = self._files.find(write.key)
+        if live is not None:
+            raise self._taken(live.name, "undelete the old one")
 
     def _announce(self, row: Stored, op: str) -> FileInfo:
         if file_changed.has_listeners(AgentFile):

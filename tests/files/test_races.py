@@ -8,11 +8,12 @@ from collections import Counter
 import pytest
 from django.db import connection, connections, transaction
 
-from agentstore.core.errors import AgentStoreError, AlreadyExists, Conflict
+from agentstore.core.errors import AgentStoreError, AlreadyExists, Conflict, StorageFailed
 from agentstore.core.values import now
 from agentstore.files import FileStore
 from agentstore.files.importing import import_files
 from agentstore.files.models import AgentFile, HistoricalAgentFile
+from agentstore.files.portable import PortableFiles
 from tests.files.conftest import BACKENDS
 from tests.parallel import run_parallel
 
@@ -109,13 +110,93 @@ def test_writers_and_deleters_of_one_file_never_use_a_number_twice(store):
                 assert error.code in ("exists", "not_found", "conflict")
 
     assert run_parallel(8, work) == [None] * 8
-    rows = HistoricalAgentFile._base_manager.exclude(history_type="-").values_list("version", flat=True)
-    assert [number for number, count in Counter(rows).items() if count > 1] == []
+    assert numbers_used_twice() == []
     live = AgentFile._base_manager.filter(deleted_at__isnull=True)
     assert live.count() <= 1
     for file in live:
         newest = HistoricalAgentFile._base_manager.filter(id=file.id).order_by("-version", "-history_date")[0]
         assert (newest.version, newest.content) == (file.version, file.content)
+
+
+@pytest.fixture
+def between(monkeypatch):
+    """Let another writer act at the moment when a change has asked for the highest number."""
+
+    def arrange(act):
+        ask, results = PortableFiles.highest, []
+
+        def asked(self, key):
+            number = ask(self, key)
+            if threading.current_thread() is threading.main_thread():
+                results.extend(run_parallel(1, lambda _: impatient(act)))
+            return number
+
+        monkeypatch.setattr(PortableFiles, "highest", asked)
+        return results
+
+    return arrange
+
+
+def impatient(act):
+    """Act, but give up soon where another holds what it takes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET lock_timeout = '300ms'" if connection.vendor == "postgresql" else "PRAGMA busy_timeout = 300"
+        )
+    return act()
+
+
+def numbers_used_twice():
+    rows = HistoricalAgentFile._base_manager.exclude(history_type="-").values_list("version", flat=True)
+    return [number for number, count in Counter(rows).items() if count > 1]
+
+
+def test_a_file_made_and_deleted_during_an_undelete_does_not_have_its_number(store, between):
+    store.write("SOUL.md", "old")
+    store.delete("SOUL.md")
+    others = between(lambda: (store.write("SOUL.md", "new"), store.delete("SOUL.md")))
+
+    store.undelete("SOUL.md")
+
+    assert [type(error) for error in others] == [StorageFailed]
+    assert numbers_used_twice() == []
+
+
+def test_a_file_made_and_deleted_during_a_rename_to_its_name_does_not_have_its_number(store, between):
+    store.write("OLD.md", "old")
+    others = between(
+        lambda: (store.write("NEW.md", "new"), store.write("NEW.md", "2"), store.delete("NEW.md"))
+    )
+
+    store.rename("OLD.md", "NEW.md")
+
+    assert [type(error) for error in others] == [StorageFailed]
+    assert numbers_used_twice() == []
+
+
+def test_of_two_that_bring_one_file_back_one_does_and_the_other_is_told_of_it(store):
+    for number in range(10):
+        store.write(f"{number}.md", "text")
+        store.delete(f"{number}.md")
+
+        results = run_parallel(2, lambda _, number=number: store.undelete(f"{number}.md"))
+
+        assert Counter(type(result).__name__ for result in results) == {"FileInfo": 1, "AlreadyExists": 1}
+
+
+def test_a_deletion_leaves_alone_what_another_is_bringing_back(store, settings, between):
+    """It would wait for the other, who may be waiting for it."""
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_DELETED_KEPT": 1}
+    for name in ("a.md", "b.md", "c.md"):
+        store.write(name, "text")
+    store.delete("a.md")
+    others = between(lambda: (store.delete("b.md"), store.delete("c.md")))
+
+    store.undelete("a.md")
+
+    if connection.vendor == "postgresql":
+        assert [type(result) for result in others] == [tuple]
+    assert store.read("a.md") == "text"
 
 
 def test_an_undelete_and_a_write_of_the_name_leave_one_live_file(store):
