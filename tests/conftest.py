@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("postgres_only") and connection.vendor != "postgresql":
-        pytest.skip("says something about PostgreSQL")
+        pytest.skip("runs on PostgreSQL only")
 
 
 @pytest.fixture(scope="session")

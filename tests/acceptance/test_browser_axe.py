@@ -17,7 +17,8 @@ from tests.acceptance.accessibility import violations
 from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
 from tests.testapp.models import Task
 
-pytestmark = [pytest.mark.django_db(transaction=True), needs_chromium]
+# Pages look alike on every database, and these looks take long.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres_only, needs_chromium]
 
 BACK = "tenant=acme&date=2026-11-02&time=12:00"
 BIA = "bia." + "b" * 60

@@ -103,6 +103,7 @@ def states(pk):
     return led | acts
 
 
+@pytest.mark.postgres_only  # it takes long, and pages look alike on every database
 @pytest.mark.parametrize(("scheme", "width"), [("light", 400), ("dark", 1280)])
 def test_the_pages_of_strategies_pass_axe_and_fit_the_screen(live_server, admin_user, stored, scheme, width):
     pk = Strategy.objects.get(strategy_id="str_0").pk
