@@ -51,7 +51,8 @@ class InMemoryStrategyStore(StrategyMethods):
     @property
     def size(self) -> int:
         """How many strategies there are."""
-        return len(self._rows)
+        with self._lock:  # a save in progress may be over the capacity
+            return len(self._rows)
 
     def _keep(self, fields: Fields) -> SaveResult:
         at = now()
@@ -114,7 +115,8 @@ class InMemoryStrategyStore(StrategyMethods):
         return operation(*args, **kwargs)  # nothing here waits, so no thread is needed
 
     def _row(self, id: object) -> StoredStrategy | None:
-        return self._rows.get(id) if isinstance(id, str) else None
+        with self._lock:
+            return self._rows.get(id) if isinstance(id, str) else None
 
     def _all(self) -> Iterable[StoredStrategy]:
         with self._lock:

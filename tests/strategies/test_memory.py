@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -102,6 +102,24 @@ def test_threads_never_overfill_it_and_never_store_a_content_twice(tenant):
     rows = memory.list(limit=100).rows
     assert len(rows) == 20
     assert len({(row.problem, row.strategy) for row in rows}) == 20
+
+
+def test_nobody_sees_a_save_that_has_not_dropped_what_it_drives_out(tenant, monkeypatch):
+    memory = InMemoryStrategyStore(tenant, capacity=1)
+    memory.save(id="best", problem="p", strategy="s", confidence=3)
+    drop_over, seen = memory._drop_over, []
+
+    def look(*args):
+        looks = [lambda: memory.size, lambda: memory.usage().used, lambda: memory.get("poor")]
+        seen.extend(pool.submit(look) for look in looks)
+        wait(seen, timeout=0.2)  # whoever does not wait for the save has looked by then
+        return drop_over(*args)
+
+    monkeypatch.setattr(memory, "_drop_over", look)
+    with ThreadPoolExecutor(3) as pool:
+        memory.save(id="poor", problem="p", strategy="t", confidence=1)
+
+    assert [look.result() for look in seen] == [1, 1, None]
 
 
 def test_a_seed_keeps_other_writers_out(tenant, monkeypatch):
