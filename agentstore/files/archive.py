@@ -16,11 +16,11 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unicodedata import normalize
 
 from agentstore.conf import settings
 from agentstore.core import guards
 from agentstore.core.errors import AgentStoreError, AlreadyExists, TooLarge, ValidationFailed
+from agentstore.core.normalizing import normalized
 from agentstore.core.values import JSONValue, utc_text
 from agentstore.files.names import check_name, digest, name_key
 from agentstore.files.reading import ReadingFiles
@@ -242,7 +242,9 @@ def read_packed(packed: Iterable[Packed]) -> dict[str, str]:
         if key in found:
             errors[file.path] = [f"It has the same name as {found[key][0]!r}, capitals aside."]
         found.setdefault(key, (name, text))
-    for path in {} if manifest is None else manifest.keys() - {normalize("NFC", file.path) for file in files}:
+    for path in (
+        {} if manifest is None else manifest.keys() - {normalized("NFC", file.path) for file in files}
+    ):
         errors[path[:200]] = [f"{MANIFEST} lists it, and it is missing."]
     if errors:
         problems = "; ".join(f"{path}: {messages[0]}" for path, messages in sorted(errors.items())[:5])
@@ -292,4 +294,4 @@ def _manifest(file: Packed) -> dict[str, JSONValue] | None:
         isinstance(entry, dict) and isinstance(entry.get("path"), str) for entry in entries
     ):
         guards.refuse(MANIFEST, "Its files are no list of objects with a path.")
-    return {normalize("NFC", entry["path"]): entry for entry in entries}
+    return {normalized("NFC", entry["path"]): entry for entry in entries}

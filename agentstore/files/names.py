@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
+from agentstore.core.normalizing import normalized
 
 __all__ = [
     "MAX_NAME_BYTES",
@@ -42,7 +43,7 @@ def check_name(name: object) -> str:
 @lru_cache(maxsize=4096)
 def _checked(name: str) -> str:
     """Return a name in its stored form; what is refused is not remembered."""
-    name = unicodedata.normalize("NFC", name)
+    name = normalized("NFC", name)
     problem = _problem(name)
     if problem:
         raise ValidationFailed(
@@ -75,7 +76,7 @@ def _problem(name: str) -> str:
 @lru_cache(maxsize=4096)
 def name_key(name: str) -> str:
     """Return what is unique per agent: the name without the difference of capitals."""
-    return unicodedata.normalize("NFC", name.casefold())
+    return normalized("NFC", name.casefold())
 
 
 def check_content(content: object, *, name: str, agent: str, limit: int) -> str:

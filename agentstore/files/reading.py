@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self, TypeAlias
 
@@ -12,6 +11,7 @@ from django.db import router
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import checked
+from agentstore.core.normalizing import normalized
 from agentstore.core.storage import single_statements, translate_errors
 from agentstore.core.tenancy import check_agent, check_tenant
 from agentstore.core.values import JSONValue
@@ -170,7 +170,7 @@ class ReadingFiles:
         Raises:
             ValidationFailed: the prefix is no text.
         """
-        prefix = unicodedata.normalize("NFC", guards.check_text(prefix, "prefix"))
+        prefix = normalized("NFC", guards.check_text(prefix, "prefix"))
         rows = (row for row in self._files.all() if row.name.startswith(prefix))
         return sorted(map(to_info, rows), key=lambda info: info.name)
 

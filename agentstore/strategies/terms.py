@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from agentstore.core import guards
+from agentstore.core.normalizing import normalized
 
 __all__ = [
     "STOP_VERSION",
@@ -143,8 +144,8 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     while True:
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        folded = unicodedata.normalize("NFKC", _IGNORABLE.sub("", folded))
+        folded = normalized("NFKC", normalized("NFKC", text).casefold())
+        folded = normalized("NFKC", _IGNORABLE.sub("", folded))
         if folded == text:
             return folded
         text = folded
