@@ -248,7 +248,7 @@ class ReadingFiles:
     def _need_content(self, row: Stored, version: int | None) -> str:
         content = self.read(row.name, version)
         if content is None:
-            raise self.no_version(row.name, version or row.version)
+            raise self.no_version(row.name, row.version if version is None else version)
         return content
 
     def need_content(self, name: str, version: int) -> str:

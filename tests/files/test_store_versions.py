@@ -53,6 +53,15 @@ def test_restoring_a_trimmed_version_or_an_unknown_file_is_not_found(files):
             files.restore(name, version)
 
 
+@pytest.mark.parametrize("number", [0, -1, 99])
+def test_a_number_that_no_version_has_is_told_as_it_was_asked_for(files, number):
+    files.write("SOUL.md", "one")
+
+    for ask in (files.need_content, files.restore):
+        with pytest.raises(NotFound, match=f"There is no version {number} of SOUL.md"):
+            ask("SOUL.md", number)
+
+
 def test_a_stale_restore_is_refused(files):
     for text in ("one", "two", "three"):
         files.write("SOUL.md", text)
