@@ -16,8 +16,9 @@ LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imp
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the package with its contracts, to break them in."""
-    shutil.copytree(ROOT / "agentstore", tmp_path / "agentstore")
+    """A copy of the package with its contracts, to break them in; other processes may be compiling it."""
+    compiled = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "agentstore", tmp_path / "agentstore", ignore=compiled)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
