@@ -35,7 +35,8 @@ def ref(name: str) -> JSONObject:
 def orderable(model: type[EntityModel]) -> list[str]:
     """Return every value that ``order_by`` takes."""
     names = [key for key, field in fields_of(model.Schema).items() if field.orderable]
-    return [sign + name for name in [*names, "created_at", "updated_at", "id"] for sign in ("", "-")]
+    columns = ("created_at", "updated_at", "id")
+    return [sign + name for name in dict.fromkeys([*names, *columns]) for sign in ("", "-")]
 
 
 def filter_parameters(model: type[EntityModel]) -> Iterator[JSONObject]:

@@ -75,7 +75,9 @@ class Order:
 
 
 def operators_of(field: SchemaField) -> tuple[str, ...]:
-    """Return the operators that a field of the schema takes, ``eq`` first."""
+    """Return the operators that a field takes, ``eq`` first; none where its name is a column's."""
+    if field.key in SYSTEM_FIELDS:
+        return ()
     if field.kind == "array":
         return ("eq", "contains", "isnull")
     if field.kind == "object":

@@ -103,7 +103,8 @@ class EntitySchemas:
     @functools.cached_property
     def order(self) -> JSONObject:
         """The fields to order by, up and down."""
-        names = [*(key for key in self.indexed if key in self.fields), "created_at", "updated_at"]
+        indexed = (key for key in self.indexed if key in self.fields)
+        names = dict.fromkeys([*indexed, "created_at", "updated_at"])
         described = (
             "Default: last updated first. A leading - means descending; rows without a value come last."
         )

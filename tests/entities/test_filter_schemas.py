@@ -6,10 +6,14 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from agentstore.core.errors import ValidationFailed
+from agentstore.entities.codec import Codec
 from agentstore.entities.components import components_of
 from agentstore.entities.fields import fields_of
-from agentstore.entities.filter_schemas import filter_parameters
+from agentstore.entities.filter_schemas import filter_parameters, filter_schema, orderable
+from agentstore.entities.options import EntityOptions
 from agentstore.entities.query import operators_of, parse_filter
+from agentstore.entities.schema import EntitySchema
+from agentstore.tools.entity_schemas import EntitySchemas
 from tests.testapp.models import Odd, Plain, Small, Task
 
 TAKEN = [
@@ -112,3 +116,39 @@ def test_a_decimal_in_the_query_string_may_be_nothing_else(text):
 def in_query(model, name):
     (parameter,) = (found for found in filter_parameters(model) if found["name"] == name)
     return jsonschema.Draft202012Validator(parameter["schema"])
+
+
+class Shadowed(EntitySchema):
+    """Fields that share their names with the row's own columns, which those names mean in a filter."""
+
+    id: str = ""
+    version: str = ""
+    created_at: str | None = None
+    updated_at: list[str] = []
+    name: str = ""
+
+
+def shadowed():
+    return type(
+        "Model", (), {"Schema": Shadowed, "entity": EntityOptions(name="shadows", indexes=("version",))}
+    )
+
+
+def test_a_filter_is_listed_once_and_takes_what_the_store_takes_by_that_name():
+    names = [parameter["name"] for parameter in filter_parameters(shadowed())]
+    properties = filter_schema(shadowed())["properties"]
+
+    assert len(set(names)) == len(names)
+    assert "version__startswith" not in [*names, *properties]
+    assert properties["version"] == {"type": "integer"}
+
+
+def test_an_order_is_listed_once():
+    assert len(set(orderable(shadowed()))) == len(orderable(shadowed()))
+
+
+def test_a_tool_lists_a_filter_and_an_order_as_the_store_takes_them():
+    schemas = EntitySchemas(Codec(Shadowed, "shadows", ["version", "created_at"]), ["version", "created_at"])
+
+    assert set(schemas.filter["properties"]) == {"name"}
+    assert len(set(schemas.order["enum"])) == len(schemas.order["enum"])
