@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -9,7 +10,7 @@ from typing import TypeVar
 
 from django.db import connection, connections
 
-__all__ = ["run_parallel", "sessions"]
+__all__ = ["run_parallel", "sessions", "until_somebody_waits"]
 
 T = TypeVar("T")
 
@@ -46,3 +47,15 @@ def sessions() -> set[int]:
             " WHERE datname = current_database() AND backend_type = 'client backend'"
         )
         return {pid for (pid,) in cursor.fetchall()}
+
+
+def until_somebody_waits(*, timeout: float = 60) -> None:
+    """Return once a session waits for a lock of another on this PostgreSQL; do it with what it waits for."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise TimeoutError("Nobody waits for a lock.")

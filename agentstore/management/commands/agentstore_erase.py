@@ -12,11 +12,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import models, router, transaction
 from django.utils.text import capfirst
 
-from agentstore.core.errors import AgentStoreError
-from agentstore.core.models import StoreModel
+from agentstore.core.errors import AgentStoreError, Conflict
+from agentstore.core.models import AuditEntry, IdempotencyKey, StoreModel, Usage
 from agentstore.core.referring import removing
 from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_agent, check_tenant
+from agentstore.files.models import HistoricalAgentFile
+from agentstore.strategies.models import Strategy
 
 __all__ = ["Command"]
 
@@ -24,6 +26,11 @@ Rows = models.QuerySet[Any]
 
 #: Entries of the admin's log a statement: it may hold any number, and a statement 65,535 parameters.
 BATCH = 5_000
+#: What goes after all rows, in this order. Writers take locks in it too, so that none waits in a circle;
+#: and what a writer notes of a row while that is being removed is there to be removed after it.
+LAST: tuple[type[models.Model], ...] = (IdempotencyKey, Usage, Strategy, AuditEntry, HistoricalAgentFile)
+#: How often what others wrote meanwhile is removed as well.
+ROUNDS = 10
 
 
 class Command(BaseCommand):
@@ -83,6 +90,7 @@ def stored(owner: dict[str, str]) -> list[Rows]:
         names = {field.name for field in model._meta.concrete_fields}
         if issubclass(model, StoreModel) and not model._meta.proxy and owner.keys() <= names:
             found.append(model._base_manager.using(router.db_for_write(model)).filter(**owner))
+    found.sort(key=lambda rows: LAST.index(rows.model) if rows.model in LAST else -1)
     return [*found, *logged(found)]
 
 
@@ -117,15 +125,26 @@ def _as_uuid(text: str | None) -> UUID | None:
         return None
 
 
-@translate_errors
 def erase(owner: dict[str, str]) -> dict[Rows, int]:
     """Remove them, all of a database in one transaction, and return how many went.
 
+    What others write meanwhile is removed too, once it is there.
+
     Raises:
-        Conflict: a foreign key of the host's refers to one of them.
+        Conflict: a foreign key of the host's refers to one of them, or others do not stop writing.
     """
     gone: dict[Rows, int] = {}
-    rows = stored(owner)
+    for _ in range(ROUNDS):
+        found = _erase_once(stored(owner))
+        if not found:
+            return gone
+        gone |= found
+    raise Conflict("More is written while it is being removed.", hint="Stop what writes, then run it again.")
+
+
+@translate_errors
+def _erase_once(rows: list[Rows]) -> dict[Rows, int]:
+    gone: dict[Rows, int] = {}
     for alias in dict.fromkeys(each.db for each in rows):
         with removing(*(each.model for each in rows)), transaction.atomic(alias):
             for each in rows:
