@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field, RootModel
 
+from agentstore.core.guards import dump_json
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.forms import SchemaForm
 from tests.browser import read_form
@@ -222,6 +223,66 @@ def test_a_nested_object_that_is_not_there_stays_away_until_something_is_typed()
 
     assert not edited(document).changes
     assert edited(document, **{"address.street": "Pier 1"}).changes.patch == {"address": {"street": "Pier 1"}}
+
+
+class Asked(EntitySchema):
+    """Fields that have to be there: what was left empty in the form of a new row is what they are."""
+
+    class Place(EntitySchema):
+        city: str = "Tannhollow"
+        floor: int | None
+
+    text: str
+    owner: str | None
+    n: int | None
+    sure: bool | None
+    due_at: UTCDateTime | None
+    tags: list[str]
+    notes: list[str] | None
+    anything: Any
+    place: Place
+    second: Place | None
+    lines: list[Line]
+    rest: list[Line] | None
+
+
+#: What a form that shows them empty says, but for the text: whoever leaves that out forgot it.
+EMPTY: dict[str, Any] = {
+    "owner": None, "n": None, "sure": None, "due_at": None, "tags": [], "notes": None, "anything": None,
+    "place": {"floor": None}, "second": None, "lines": [], "rest": None,
+}  # fmt: skip
+
+
+def test_what_a_new_row_must_have_and_was_left_empty_is_sent_empty():
+    form = SchemaForm(Asked, None, shown(Asked, None, text="Call Bo"))
+
+    assert form.changes.patch == {"text": "Call Bo", **EMPTY}
+    assert Asked.model_validate_json(dump_json(form.changes.patch)).place.city == "Tannhollow"
+
+
+def test_an_input_that_was_not_posted_is_not_sent_empty():
+    assert SchemaForm(Asked, None, {"data.text": "Call Bo"}).changes.patch == {"text": "Call Bo"}
+
+
+def test_what_an_older_row_lacks_is_sent_empty_with_the_next_change():
+    older = {"text": "Call Bo", "tags": ["piano"]}
+
+    assert not edited(older, schema=Asked).changes
+    changed = edited(older, schema=Asked, text="Call Cy").changes.patch
+    assert changed == {"text": "Call Cy", **{key: EMPTY[key] for key in EMPTY if key != "tags"}}
+
+
+def test_what_a_row_of_a_table_must_have_and_was_left_empty_is_null():
+    class Stop(EntitySchema):
+        city: str
+        floor: int | None
+
+    class Route(EntitySchema):
+        stops: list[Stop] = []
+
+    form = edited({"stops": []}, schema=Route, **{"stops.0.city": "Tannhollow"})
+
+    assert form.changes.patch == {"stops": [{"city": "Tannhollow", "floor": None}]}
 
 
 def test_rows_that_were_emptied_are_left_out():

@@ -52,6 +52,7 @@ class SchemaForm:
         multiline: Sequence[str] = (),
     ) -> None:
         stored = {} if document is None else document
+        self.is_new = document is None
         shapes = shapes_of(schema, frozenset(multiline))
         cells = MAX_CELLS // max(1, sum(shape.kind == "table" for shape in shapes))
         self.is_bound = posted is not None
@@ -85,6 +86,8 @@ class SchemaForm:
         """What was changed. Texts that mean no value become errors of their fields, and are left out."""
         if self._changes is None:
             values = {key: field.value() for key, field in self.fields.items() if field.touched}
+            if values or self.is_new:
+                values |= {key: field.empty() for key, field in self.fields.items() if field.lacking}
             patch = {
                 key: value for key, value in values.items() if value is not MISSING and value is not UNSET
             }

@@ -34,12 +34,19 @@ class Group(BoundField):
     def touched(self) -> bool:
         return self.cleared or any(part.touched for part in self.parts)
 
+    @property
+    def was_posted(self) -> bool:
+        return any(part.was_posted for part in self.parts)
+
+    def empty(self) -> JSONValue:
+        return None if self.shape.nullable else self.whole()
+
     def value(self) -> JSONValue:
         return None if self.cleared else self.whole()
 
     def whole(self) -> JSONObject:
         """Return the object of all parts; those without a value are left to their defaults."""
-        values = {part.shape.key: part.value() for part in self.parts}
+        values = {part.shape.key: part.empty() if part.lacking else part.value() for part in self.parts}
         return {key: value for key, value in values.items() if value is not MISSING and value is not UNSET}
 
     def attach(self, rest: Sequence[str], message: str) -> None:
@@ -105,6 +112,13 @@ class Table(BoundField):
     @property
     def touched(self) -> bool:
         return self.given and (len(self.kept) != len(self.items) or any(row.touched for row in self.kept))
+
+    @property
+    def was_posted(self) -> bool:
+        return self.given
+
+    def empty(self) -> JSONValue:
+        return None if self.shape.nullable else []
 
     def value(self) -> JSONValue:
         return [row.whole() for row in self.kept]

@@ -57,6 +57,20 @@ class BoundField(ABC):
     def touched(self) -> bool:
         """True when somebody changed the text."""
 
+    @property
+    @abstractmethod
+    def was_posted(self) -> bool:
+        """True when the form that was posted showed the field."""
+
+    @property
+    def lacking(self) -> bool:
+        """True when the row must have a value, has none, and none was typed: the empty field is its value."""
+        return self.shape.required and self.stored is MISSING and self.was_posted and not self.touched
+
+    @abstractmethod
+    def empty(self) -> JSONValue:
+        """Return the value that the field has when it is left empty; ``MISSING`` for none."""
+
     @abstractmethod
     def value(self) -> JSONValue:
         """Return the JSON value; ``MISSING`` for none, ``UNSET`` for the default. May add errors."""
@@ -103,6 +117,15 @@ class Leaf(BoundField):
     @property
     def touched(self) -> bool:
         return self._given_text is not None and self._given_text != plain_lines(self.base_text)
+
+    @property
+    def was_posted(self) -> bool:
+        return self._given_text is not None
+
+    def empty(self) -> JSONValue:
+        if self.shape.nullable:
+            return None
+        return [] if self.shape.kind == "lines" else MISSING
 
     @property
     def blank(self) -> bool:
