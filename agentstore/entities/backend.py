@@ -105,8 +105,8 @@ class RowBackend(Protocol):
     def undelete(self, change: Change, limit: int) -> Outcome:
         """Bring a deleted row back, if there is a place for it."""
 
-    def claimed(self, claim: Claim) -> tuple[str, list[UUID]]:
-        """Return the fingerprint and the row ids stored under a key."""
+    def claimed(self, claim: Claim) -> tuple[str, list[UUID]] | None:
+        """Return the fingerprint and the row ids stored under a key; None when it is not used, or no more."""
 
     def history(self, id: UUID, *, limit: int | None, before: UUID | None) -> list[HistoryEntry]:
         """Return the audited changes of a row, newest first."""

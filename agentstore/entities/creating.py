@@ -97,9 +97,10 @@ class CreatingStore(ReadingStore[S]):
             for _, document in encoded
         ]
         rows, limit = self._rows, self.model.entity.capacity(self.tenant)
-        outcome = rows.insert(changes, limit, claim)
-        if outcome is Outcome.SEEN and claim is not None:
-            return self._replay(claim, key)
+        while (outcome := rows.insert(changes, limit, claim)) is Outcome.SEEN and claim is not None:
+            seen = rows.claimed(claim)
+            if seen is not None:  # else it expired, and was removed in between
+                return self._replay(seen, claim, key)
         if outcome is Outcome.FULL:
             raise self._full(limit, len(changes))
         self._announce(changes)
@@ -122,8 +123,8 @@ class CreatingStore(ReadingStore[S]):
             expired_before=at - timedelta(hours=settings.IDEMPOTENCY_HOURS),
         )
 
-    def _replay(self, claim: Claim, key: str | None) -> list[EntityRow[S]]:
-        fingerprint, ids = self._rows.claimed(claim)
+    def _replay(self, seen: tuple[str, list[UUID]], claim: Claim, key: str | None) -> list[EntityRow[S]]:
+        fingerprint, ids = seen
         if fingerprint != claim.fingerprint:
             raise errors.Conflict(
                 f"The idempotency key {key!r} was used before, with other data.",

@@ -68,14 +68,10 @@ class PortableRows:
         return counters.values_list("used", flat=True).first() or 0
 
     @translate_errors
-    def claimed(self, claim: Claim) -> tuple[str, list[UUID]]:
-        fingerprint, ids = (
-            self._own(IdempotencyKey)
-            .filter(actor=claim.actor, key=claim.key)
-            .values_list("fingerprint", "row_ids")
-            .get()
-        )
-        return fingerprint, [UUID(id) for id in ids]
+    def claimed(self, claim: Claim) -> tuple[str, list[UUID]] | None:
+        same = self._own(IdempotencyKey).filter(actor=claim.actor, key=claim.key)
+        found = same.values_list("fingerprint", "row_ids").first()
+        return None if found is None else (found[0], [UUID(id) for id in found[1]])
 
     @translate_errors
     def history(self, id: UUID, *, limit: int | None, before: UUID | None) -> list[HistoryEntry]:
