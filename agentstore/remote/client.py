@@ -16,6 +16,7 @@ from agentstore.core.values import JSONObject, JSONValue
 from agentstore.remote.aio import AsyncRemoteStore
 from agentstore.remote.answers import Answer, unrecognised
 from agentstore.remote.connection import FAILURES, Connection
+from agentstore.remote.keeping import LoopConnections, ProcessConnections
 from agentstore.remote.retrying import Call, arrived
 from agentstore.remote.store import RemoteStore
 
@@ -27,18 +28,21 @@ S = TypeVar("S", bound=BaseModel)
 class EntityClient(Connection[httpx.Client]):
     """A connection to the entities of another server; ``url`` is where ``agentstore.urls`` is included.
 
-    Connections are kept and used again, by all its stores and threads. ``token`` goes into the
-    ``Authorization`` header behind ``scheme``, or as the server takes it, Bearer or Token; ``auth``
-    and ``headers`` are for every other way to say who the client is. ``timeout`` is in seconds for
-    each step of a request. What may be repeated is, ``retries`` times, with growing waits of at
-    most ``max_wait`` seconds; a ``Retry-After`` is honoured. ``client`` is an ``httpx.Client`` of
-    your own, which you close.
+    Connections are kept and used again, by all its stores and threads; a process that was forked opens
+    others. ``token`` goes into the ``Authorization`` header behind ``scheme``, or as the server takes
+    it, Bearer or Token; ``auth`` and ``headers`` are for every other way to say who the client is.
+    ``timeout`` is in seconds for each step of a request. What may be repeated is, ``retries`` times,
+    with growing waits of at most ``max_wait`` seconds; a ``Retry-After`` is honoured. ``client`` is an
+    ``httpx.Client`` of your own, which you close.
 
     Raises:
         ValidationFailed: the address, the token or an option can't be used.
     """
 
     _kind = httpx.Client
+
+    def _keep(self, client: httpx.Client | None) -> None:
+        self._kept = ProcessConnections(client)
 
     @overload
     def store(
@@ -100,16 +104,16 @@ class EntityClient(Connection[httpx.Client]):
         raise AssertionError("unreachable")  # pragma: no cover
 
     def _exchange(self, call: Call) -> httpx.Response:
+        http = self._kept.here()
         for credentials in self._credentials():
-            response = self._http.request(**self._request(call, credentials))
+            response = http.request(**self._request(call, credentials, closed=http.is_closed))
             if not unrecognised(response.status_code, response.content):
                 break
         return response
 
     def close(self) -> None:
         """Close the connections, unless they are a client's of your own."""
-        if self._own:
-            self._http.close()
+        self._kept.close()
 
     def __enter__(self) -> Self:
         return self
@@ -123,11 +127,16 @@ class EntityClient(Connection[httpx.Client]):
 class AsyncEntityClient(Connection[httpx.AsyncClient]):
     """``EntityClient`` for async code: its stores have the twins (``aget``, ``acreate``), without threads.
 
+    Each event loop has connections of its own, so the client may serve one after the other.
+
     Raises:
         ValidationFailed: the address, the token or an option can't be used.
     """
 
     _kind = httpx.AsyncClient
+
+    def _keep(self, client: httpx.AsyncClient | None) -> None:
+        self._kept = LoopConnections(client)
 
     @overload
     def store(
@@ -187,16 +196,16 @@ class AsyncEntityClient(Connection[httpx.AsyncClient]):
         raise AssertionError("unreachable")  # pragma: no cover
 
     async def _exchange(self, call: Call) -> httpx.Response:
+        http = await self._kept.here()
         for credentials in self._credentials():
-            response = await self._http.request(**self._request(call, credentials))
+            response = await http.request(**self._request(call, credentials, closed=http.is_closed))
             if not unrecognised(response.status_code, response.content):
                 break
         return response
 
     async def aclose(self) -> None:
         """Close the connections, unless they are a client's of your own."""
-        if self._own:
-            await self._http.aclose()
+        await self._kept.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -22,13 +23,11 @@ C = TypeVar("C", httpx.Client, httpx.AsyncClient)
 Auth = httpx.Auth | tuple[str, str]
 Timeout = float | httpx.Timeout
 
-#: Seconds for each of: connect, send, wait for the answer, wait for a free connection.
-DEFAULT_TIMEOUT = 10.0
 #: What httpx raises where there is no answer.
 FAILURES = (httpx.HTTPError, httpx.InvalidURL)
 
 
-class Connection(Generic[C]):
+class Connection(ABC, Generic[C]):
     """What both clients share: address, identity, retries; the connections are the subclass's."""
 
     _kind: type[C]
@@ -46,17 +45,19 @@ class Connection(Generic[C]):
         max_wait: float = 20.0,
         client: C | None = None,
     ) -> None:
-        http: C = client or self._kind(timeout=DEFAULT_TIMEOUT)
-        if not isinstance(http, self._kind):
-            refuse("client", f"Expected an httpx.{self._kind.__name__}, found {type(http).__name__}.")
+        if not isinstance(client, self._kind | None):
+            refuse("client", f"Expected an httpx.{self._kind.__name__}, found {type(client).__name__}.")
         self._address = read_address(url, token, scheme=scheme, auth=auth, headers=headers)
         self._retrying = Retrying(retries=_whole(retries, "retries"), max_wait=_seconds(max_wait, "max_wait"))
         self._said: tuple[str, ...] = self._address.tokens[:1]
-        self._http: C = http
-        self._own = client is None
+        self._keep(client)
         self._options: dict[str, Any] = {} if timeout is None else {"timeout": _timeout(timeout)}
         if token is not None or self._address.auth is not None:
             self._options["auth"] = self._address.auth
+
+    @abstractmethod
+    def _keep(self, client: C | None) -> None:
+        """Keep the connections of a client that was given, or others."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._address.url}>"
@@ -74,8 +75,8 @@ class Connection(Generic[C]):
         if not said:
             yield {}
 
-    def _request(self, call: Call, credentials: dict[str, str]) -> dict[str, Any]:
-        if self._http.is_closed:
+    def _request(self, call: Call, credentials: dict[str, str], *, closed: bool) -> dict[str, Any]:
+        if closed:
             raise RemoteFailed(f"{self._where(call)}: the client is closed.", hint="Make a new one.")
         headers = {"Accept": "application/json", **self._address.headers, **credentials, **call.headers}
         request = {**self._options, "method": call.method, "url": self._address.url + call.path}

@@ -339,9 +339,8 @@ def test_an_async_client_of_ones_own_stays_open():
 )
 def test_a_timeout_is_what_is_asked_for(timeout, read):
     client = EntityClient(URL, timeout=timeout)
-    sent = client._http.build_request(
-        "GET", URL, timeout=client._options.get("timeout", client._http.timeout)
-    )
+    http = client._kept.here()
+    sent = http.build_request("GET", URL, timeout=client._options.get("timeout", http.timeout))
 
     assert sent.extensions["timeout"]["read"] == read
     client.close()
