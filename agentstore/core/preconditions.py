@@ -1,6 +1,7 @@
 """The conditions that a request may carry: ``If-Match`` and ``If-None-Match``, on version numbers.
 
-An entity tag is the version in quotes. Tags are compared without the ``W/`` that proxies add.
+An entity tag is the version in quotes. Tags are compared without what servers on the way add when they
+compress: the ``W/`` of most, the ``-gzip`` of Apache, the ``--gzip`` of Jetty.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from agentstore.core.errors import Conflict
 
 __all__ = ["NEVER", "Preconditions", "etag"]
 
-_TAG = re.compile(r'(?:W/)?"([^"]*)"')
-_VERSION_TAG = re.compile(r'(?:W/)?"([1-9][0-9]{0,9})"')
+_TAG = re.compile(r'(?:W/)?"([^"]*?)(?:--?(?:gzip|br|zstd|deflate))?"')
+_VERSION_TAG = re.compile(r'(?:W/)?"([1-9][0-9]{0,9})(?:--?(?:gzip|br|zstd|deflate))?"')
 #: A version that nothing is ever at.
 NEVER = 0
 

@@ -175,14 +175,15 @@ def read_folder(folder: Path) -> dict[str, str]:
     return read_packed(packed)
 
 
-def _walk(folder: Path | str) -> Iterator[os.DirEntry[str]]:
+def _walk(folder: Path) -> Iterator[os.DirEntry[str]]:
     """Yield what is no folder; a link to a folder is no folder."""
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.name.casefold() in DROPPINGS:
-                continue
+    left = [os.fspath(folder)]
+    while left:  # no recursion: folders may stand in each other a thousandfold
+        with os.scandir(left.pop()) as entries:
+            found = [entry for entry in entries if entry.name.casefold() not in DROPPINGS]
+        for entry in sorted(found, key=lambda entry: entry.name):
             if entry.is_dir(follow_symlinks=False):
-                yield from _walk(entry.path)
+                left.append(entry.path)
             else:
                 yield entry
 
@@ -282,7 +283,7 @@ def _manifest(file: Packed) -> dict[str, JSONValue] | None:
     if file.size > MAX_MANIFEST:
         return None
     try:
-        manifest = guards.parse_json(file.read(MAX_MANIFEST))
+        manifest = guards.parse_json(file.read(MAX_MANIFEST).removeprefix(b"\xef\xbb\xbf"))
     except ValidationFailed:
         return None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

@@ -30,7 +30,9 @@ def test_without_conditions_any_version_will_do_and_none_is_read():
     assert not Preconditions().given
 
 
-@pytest.mark.parametrize("header", ['"7"', 'W/"7"', ' "7" '])
+@pytest.mark.parametrize(
+    "header", ['"7"', 'W/"7"', ' "7" ', '"7-gzip"', 'W/"7--gzip"', '"7-br"', '"7-zstd"', '"7-deflate"']
+)
 def test_one_tag_is_the_version_that_a_write_must_meet(header):
     assert Preconditions(if_match=header).expected(unread) == 7
 
@@ -44,6 +46,10 @@ def test_if_match_star_takes_any_version():
     [
         ('"6", "7"', 7),
         ('W/"7","9"', 7),
+        ('"6-gzip", "7-gzip"', 7),
+        ('"8-gzip", "9"', NEVER),
+        ('"7-x"', NEVER),
+        ('"7-gzip-gzip"', NEVER),
         ('"8", "9"', NEVER),
         ("7", NEVER),
         ('"07"', NEVER),
@@ -94,6 +100,8 @@ def test_the_refusal_says_the_version_and_its_tag():
         (None, False),
         ('"7"', True),
         ('W/"7"', True),
+        ('"7-gzip"', True),
+        ('"6-gzip", "8"', False),
         ('"6", "7"', True),
         ("*", True),
         ('"8"', False),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
 import random
 import stat
 import struct
+import sys
 import tracemalloc
 import zipfile
 from contextlib import contextmanager
@@ -317,6 +319,26 @@ def test_what_a_manifest_says_must_be_so(tmp_path):
     assert read_zip(make_zip(("manifest.json", json.dumps(packed(name="new.md"))), ("a.md", "x"))) == {
         "new.md": "x"
     }
+
+
+def test_a_manifest_that_an_editor_gave_a_byte_order_mark_is_still_one():
+    manifest = b"\xef\xbb\xbf" + json.dumps(packed(name="new.md")).encode()
+
+    assert read_zip(make_zip(("manifest.json", manifest), ("a.md", "x"))) == {"new.md": "x"}
+
+
+def test_folders_may_stand_in_each_other_deeper_than_calls_may(tmp_path):
+    deep = tmp_path.joinpath(*["x"] * 300)
+    deep.mkdir(parents=True)
+    (tmp_path / "a.md").write_text("text")
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 150)
+
+    try:
+        found = read_folder(tmp_path)
+    finally:
+        sys.setrecursionlimit(usual)
+    assert found == {"a.md": "text"}
 
 
 def test_a_path_that_is_no_folder_is_refused(tmp_path):
