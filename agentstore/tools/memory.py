@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import router
-
 from agentstore.core import errors
-from agentstore.core.storage import atomic, translate_errors
 from agentstore.core.values import JSONValue
-from agentstore.files.models import AgentFile
 from agentstore.files.names import check_name, name_key
 from agentstore.files.store import FileStore
 from agentstore.files.values import FileInfo
-from agentstore.tools.memory_text import format_size, numbered, occurrences, printable, sendable, snippet
+from agentstore.files.writing import together
+from agentstore.tools.memory_text import (
+    format_size,
+    lines_at,
+    numbered,
+    occurrences,
+    printable,
+    sendable,
+    snippet,
+)
 
 __all__ = ["MemoryCommands", "MemoryFailed"]
 
@@ -103,10 +108,9 @@ class MemoryCommands:
                 f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
             )
         if len(places) > 1:
-            lines = ", ".join(str(content.count("\n", 0, place) + 1) for place in places)
             raise MemoryFailed(
-                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. "
-                "Please ensure it is unique"
+                f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: "
+                f"{lines_at(content, places)}. Please ensure it is unique"
             )
         at = places[0]
         changed = content[:at] + new + content[at + len(old) :]
@@ -166,6 +170,8 @@ class MemoryCommands:
             self._rename_all(moves)
         except errors.AlreadyExists:
             raise MemoryFailed(f"The destination {new_path} already exists") from None
+        except errors.NotFound:  # deleted or renamed meanwhile
+            raise MemoryFailed(f"The path {old_path} does not exist") from None
         return f"Successfully renamed {old_path} to {new_path}"
 
     # --- paths and texts ----------------------------------------------------------------------
@@ -210,15 +216,13 @@ class MemoryCommands:
             if self.store.info(f"{self.root}{folder}") is not None:
                 raise MemoryFailed(f"The path {TOP}/{folder} is a file, not a directory.")
 
-    @translate_errors
     def _delete_all(self, files: list[FileInfo]) -> None:
-        with atomic(router.db_for_write(AgentFile)):
+        with together(self.store, [info.name for info in files]):
             for info in files:
                 self.store.delete(info.name)
 
-    @translate_errors
     def _rename_all(self, moves: Mapping[str, str]) -> None:
-        with atomic(router.db_for_write(AgentFile)):
+        with together(self.store, [*moves, *moves.values()]):
             for old, new in moves.items():
                 self.store.rename(old, new)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["format_size", "numbered", "occurrences", "printable", "sendable", "snippet"]
+__all__ = ["format_size", "lines_at", "numbered", "occurrences", "printable", "sendable", "snippet"]
 
 LINE_NUMBER_WIDTH = 6
+#: How many places of a text are told: a letter may occur a hundred thousand times.
+MOST_PLACES = 100
 
 
 def format_size(size: int) -> str:
@@ -22,13 +24,23 @@ def numbered(lines: list[str], first: int) -> str:
 
 
 def occurrences(content: str, old: str) -> list[int]:
-    """Return where ``old`` occurs, overlaps included."""
+    """Return where ``old`` occurs, overlaps included: one place more than ``MOST_PLACES`` at most."""
     found: list[int] = []
     at = content.find(old) if old else -1
-    while at >= 0:
+    while at >= 0 and len(found) <= MOST_PLACES:
         found.append(at)
         at = content.find(old, at + 1)
     return found
+
+
+def lines_at(content: str, places: list[int]) -> str:
+    """Return the numbers of the lines of some places, of ``MOST_PLACES`` at most."""
+    numbers, line, before = [], 1, 0
+    for place in places[:MOST_PLACES]:
+        line += content.count("\n", before, place)
+        before = place
+        numbers.append(str(line))
+    return ", ".join([*numbers, *(["…"] if len(places) > MOST_PLACES else [])])
 
 
 def snippet(content: str, line: int) -> str:

@@ -102,6 +102,9 @@ def test_a_decomposed_name_finds_the_same_file_and_capitals_make_no_other(api_cl
     [
         (b"\xff", "text/markdown", 400, "validation"),
         (b"a\0b", "text/markdown", 400, "validation"),
+        ("Ã©".encode("latin-1"), "text/markdown; charset=iso-8859-1", 400, "validation"),
+        ("表格".encode("iso-2022-jp"), "text/plain;charset=ISO-2022-JP", 400, "validation"),
+        ("慡慡".encode("utf-16-le"), 'text/plain; charset="utf-16le"', 400, "validation"),
         (b"x" * 102_401, "text/markdown", 413, "too_large"),
         (b"x" * 3_000_000, "text/markdown", 413, "too_large"),
         (b'{"content": {"content": "x"}}', "application/json", 400, "validation"),
@@ -125,6 +128,21 @@ def test_bodies_that_hold_no_text_are_refused_and_change_nothing(api_client, own
 
     assert (response.status_code, response.json()["code"]) == (status, code)
     assert own.list() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("ü", 'text/markdown; charset="UTF-8"'),
+        ("ü", "text/plain;charset=utf8"),
+        ("u", "text/plain; charset=US-ASCII"),
+        ("u", "text/plain; charset=ISO-8859-1"),
+        ("ü", "text/plain; format=flowed"),
+    ],
+)
+def test_a_charset_that_says_what_the_bytes_are_is_taken(api_client, own, text, type):
+    assert put(api_client, "SOUL.md", text.encode(), type=type).status_code == 201
+    assert own.read("SOUL.md") == text
 
 
 def test_an_empty_body_is_the_empty_text(api_client, own):

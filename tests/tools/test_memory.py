@@ -46,6 +46,8 @@ CREATE = {"command": "create", "path": A, "file_text": "one\ntwo\ntwo\nfour\nfiv
         [{"command": "view", "path": A}],
         [CREATE, {"command": "str_replace", "path": A, "old_str": "four", "new_str": "4\n4"}],
         [CREATE, {"command": "str_replace", "path": A, "old_str": "two", "new_str": "2"}],
+        [CREATE, {"command": "str_replace", "path": A, "old_str": "o", "new_str": "0"}],
+        [CREATE, {"command": "str_replace", "path": A, "old_str": "\n", "new_str": ""}],
         [CREATE, {"command": "str_replace", "path": A, "old_str": "six", "new_str": "6"}],
         [{"command": "str_replace", "path": A, "old_str": "a", "new_str": "b"}],
         [CREATE, {"command": "insert", "path": A, "insert_line": 0, "insert_text": "zero\n"}],
@@ -75,6 +77,14 @@ def test_the_texts_are_those_of_the_sdks_own_tool(memory, tmp_path, commands):
 
     for command in commands:
         assert outcome(memory, **command) == outcome(reference, **command)
+
+
+def test_of_very_many_occurrences_the_first_hundred_are_told(memory):
+    memory.call({"command": "create", "path": A, "file_text": "ab" * 50 + "\n" + "a" * 90_000})
+
+    told = outcome(memory, command="str_replace", path=A, old_str="a", new_str="b")
+
+    assert f" in lines: {'1, ' * 50}{'2, ' * 50}…. Please ensure it is unique" in told
 
 
 def test_a_folder_is_shown_two_levels_deep_without_hidden_names(memory):

@@ -11,6 +11,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.encoding import escape_uri_path
+from django.utils.http import parse_header_parameters
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,15 +34,21 @@ ECHOED = (
     "name", "version", "sha256", "size", "at", "actor", "source", "context", "restored_from", "created_at",
     "changed",
 )  # fmt: skip
+#: What UTF-8 is called, and what else is the same where all characters are ASCII.
+_UTF8 = frozenset({"utf-8", "utf8"})
+_SUBSETS = _UTF8 | {"us-ascii", "ascii", "iso-8859-1", "latin1", "latin-1", "windows-1252"}
 
 
 class TextParser(BaseParser):
-    """A body that is the text itself: UTF-8, not a byte changed."""
+    """A body that is the text itself, not a byte changed: UTF-8, and said to be nothing else."""
 
     media_type = "text/*"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         body: bytes = parser_context["request"].body
+        charset = parse_header_parameters(media_type or "")[1].get("charset", "utf-8")
+        if charset.lower() not in (_SUBSETS if body.isascii() else _UTF8):
+            guards.refuse("content", f"The text is said to be in {charset[:50]}.", "Send it in UTF-8.")
         try:
             return body.decode()
         except UnicodeDecodeError as error:
