@@ -24,16 +24,21 @@ def check_arguments(tool: Tool, arguments: JSONValue, *, strict: bool) -> JSONOb
     """Return the arguments of a call: an object with known keys of the right types, nothing missing.
 
     An object or list that came as JSON text is parsed, once, wherever the schema wants one and no
-    text. With ``strict`` a null means "not given", since there a model has to send every key; but
-    where a key has to be there, and null is one of its values, or in an open object, it is a value.
+    text. A null for an argument that may be left out means "not given": many clients send all that
+    there are. With ``strict`` it does inside of arguments too, since there a model has to send every
+    key; but where a key has to be there, and null is one of its values, or in an open object, it is
+    a value.
 
     Raises:
         ValidationFailed: something does not fit; ``errors`` has the path and what is expected.
     """
     given = _object(arguments)
     properties, required = tool.input_schema["properties"], tool.input_schema["required"]
-    if strict:
-        given = {key: value for key, value in given.items() if value is not None}
+    given = {
+        key: value
+        for key, value in given.items()
+        if value is not None or not (strict or (key in properties and key not in required))
+    }
     for key in given:
         if key not in properties:
             raise _refusal(tool, key, "There is no such argument.", suggest(key, properties))

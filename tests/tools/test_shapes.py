@@ -341,7 +341,6 @@ def test_a_whole_number_inside_is_an_integer_where_only_those_fit(checked):
         ({"limit": 3.5}, "Expected integer, found number."),
         ({"limit": "3"}, "Expected integer, found string."),
         ({"limit": True}, "Expected integer, found boolean."),
-        ({"limit": None}, "Expected integer, found null."),
         ({"filter": "[]"}, "Expected object, found array."),
         ({"filter": 1}, "Expected object, found integer."),
         ({"cursor": True}, "Expected string, found boolean."),

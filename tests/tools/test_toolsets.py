@@ -126,6 +126,30 @@ def test_any_mapping_is_an_object(tasks):
     assert made["row"]["data"]["text"] == "x"
 
 
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+def test_a_null_for_an_argument_that_may_be_left_out_means_not_given(tenant, generic):
+    """Many clients send every argument that there is."""
+    tools = toolset(tenant, entities=[Task], agent="bia", files=FileStore(tenant, "bia"), generic=generic)
+    name, given = ("entity", {"entity": "tasks"}) if generic else ("tasks", {})
+    row = tools.call(f"{name}_create", {**given, "data": {"text": "x"}})["row"]
+    nothing = dict.fromkeys(["filter", "order_by", "limit", "cursor"])
+
+    found = tools.call(f"{name}_query", {**given, **nothing})
+    same = tools.call(
+        f"{name}_update", {**given, "id": row["id"], "set": None, "unset": None, "expected_version": None}
+    )
+
+    assert [found["rows"], same] == [[row], {"row": row, "changed": False}]
+    assert tools.call("file_list", {"prefix": None}) == {"files": []}
+
+
+def test_a_null_for_an_argument_that_must_be_there_is_of_the_wrong_type(tasks):
+    error = tasks.call("tasks_get", {"id": None})["error"]
+
+    assert error["errors"] == {"id": ["Expected string, found null."]}
+    assert "tenant" in tasks.call("tasks_query", {"tenant": None})["error"]["errors"]
+
+
 def test_the_same_call_id_creates_once(tasks):
     first = tasks.call("tasks_create", {"data": {"text": "x"}}, call_id="call-1")
 
