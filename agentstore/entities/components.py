@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, NoDefault
+from pydantic.json_schema import JsonSchemaValue, NoDefault
 from pydantic_core import core_schema
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
-from agentstore.entities.fields import fields_of
+from agentstore.entities.fields import StoredJsonSchema, fields_of
 from agentstore.entities.filter_schemas import ANY_JSON, DECIMAL, NO_NUL, filter_schema, orderable, ref
 
 __all__ = ["components_of", "page_of", "prefix_of"]
@@ -31,7 +31,7 @@ def prefix_of(name: str) -> str:
     return re.sub(r"_([a-z])", lambda match: match[1].upper(), name[0].upper() + name[1:])
 
 
-class _EntityJsonSchema(GenerateJsonSchema):
+class _EntityJsonSchema(StoredJsonSchema):
     """JSON Schema as the store reads and writes: no NUL comes in, every field goes out."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:

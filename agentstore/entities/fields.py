@@ -31,14 +31,15 @@ from pydantic import (
     TypeAdapter,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import SchemaValidator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import SchemaValidator, core_schema
 from typing_extensions import TypeAliasType
 
 from agentstore.core.values import JSONObject
 from agentstore.entities.schema import UTCMark
 from agentstore.entities.strictness import validator_of
 
-__all__ = ["SchemaField", "fields_of", "naming_field", "schema_json", "unalias"]
+__all__ = ["SchemaField", "StoredJsonSchema", "fields_of", "naming_field", "schema_json", "unalias"]
 
 #: JSON Schema's types and what they are called here.
 _KINDS = {
@@ -50,7 +51,7 @@ _KINDS = {
 #: Types whose text sorts otherwise than they do.
 _UNORDERED = (
     Number, timedelta, IPvAnyAddress, IPvAnyInterface, IPvAnyNetwork,
-    IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network,
+    IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network, list, dict,
 )  # fmt: skip
 #: An alias as ``type Name = str`` makes it, from Python 3.12 on, and as ``typing_extensions`` does.
 _ALIASES: tuple[Any, ...] = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
@@ -134,10 +135,19 @@ class SchemaField:
         )
 
 
+class StoredJsonSchema(GenerateJsonSchema):
+    """JSON Schema of what is stored: JSON inside a text stays text there."""
+
+    def json_schema(self, schema: core_schema.JsonSchema) -> JsonSchemaValue:
+        found = super().json_schema(schema)
+        stored = {"type": "string", "contentMediaType": "application/json"}
+        return stored if self.mode == "serialization" else found
+
+
 @functools.cache
 def schema_json(schema: type[BaseModel], *, mode: Literal["validation", "serialization"]) -> JSONObject:
     """Return the JSON Schema of ``schema`` by stored keys, an object at its root."""
-    found = schema.model_json_schema(by_alias=True, mode=mode)
+    found = schema.model_json_schema(by_alias=True, schema_generator=StoredJsonSchema, mode=mode)
     if "$ref" in found:  # a schema that refers to itself stands among its own definitions
         found = {**found["$defs"][found["$ref"].rsplit("/", 1)[1]], "$defs": found["$defs"]}
     return found

@@ -221,7 +221,7 @@ def _encode(field: SchemaField, value: object) -> JSONValue:
     except ValidationError as error:
         messages = [message for found in flat_errors(error).values() for message in found]
         guards.refuse("", next((m for m in messages if "None" not in m), messages[0]))
-    encoded = guards.to_json(field.adapter.dump_python(decoded, mode="json", by_alias=True))
+    encoded = guards.to_json(field.adapter.dump_python(decoded, mode="json", by_alias=True, round_trip=True))
     if [*epochs(plain, encoded, "")]:
         guards.refuse("", NO_TIME)
     return encoded

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, Json, PlainSerializer
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.components import components_of
@@ -58,3 +58,14 @@ def test_every_default_in_the_document_fits_its_own_schema():
             if "default" in part:
                 whole = {**part, "components": components}
                 assert jsonschema.Draft202012Validator(whole).is_valid(part["default"]), (name, key)
+
+
+def test_json_inside_a_text_is_text_in_a_stored_row():
+    class Data(EntitySchema):
+        inside: Json[list[int]]
+
+    model = type("Model", (), {"Schema": Data, "entity": EntityOptions(name="things")})
+
+    stored = components_of(model)["ThingsStored"]["properties"]["inside"]
+
+    assert stored == {"type": "string", "contentMediaType": "application/json"}

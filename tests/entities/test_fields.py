@@ -20,6 +20,7 @@ from pydantic import (
     FutureDate,
     FutureDatetime,
     IPvAnyAddress,
+    Json,
     JsonValue,
     NaiveDatetime,
     PastDate,
@@ -113,6 +114,8 @@ def field(annotation, **options):
         (IPv6Network, "text", False, False, False),
         (IPvAnyAddress, "text", False, False, False),
         (Fraction, "text", False, False, False),
+        (Json[list[int]], "text", False, False, False),
+        (Json[dict[str, int]] | None, "text", True, False, False),
         (
             Annotated[date, PlainSerializer(german, return_type=str)],
             "text",

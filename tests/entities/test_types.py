@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
-from pydantic import Field, HttpUrl, StringConstraints
+from pydantic import Field, HttpUrl, Json, StringConstraints
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.codec import Codec
@@ -80,6 +80,7 @@ class Every(EntitySchema):
     made_by: str = Field(default="", alias="madeBy")
     link: HttpUrl | None = None
     free: object = None
+    inside: Json[list[int]] | None = None
 
 
 CODEC = Codec(Every, "everys", [])
@@ -119,6 +120,7 @@ VALUES: list[tuple[str, Any]] = [
     ("madeBy", "me"),
     ("link", "https://example.com/\u00e4"),
     ("free", {"a": [1, {"b": None}], "c": 1.5, "d": 2**70}),
+    ("inside", "[1, 2]"),
 ]
 CASES = [pytest.param(key, value, id=f"{key}-{number}") for number, (key, value) in enumerate(VALUES)]
 
