@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 from uuid import UUID
-
-from typing_extensions import Unpack
 
 from agentstore.core.aio import run
 from agentstore.core.context import Who

@@ -7,11 +7,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 from uuid import UUID
 
 from django.db import transaction
-from typing_extensions import Unpack
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards

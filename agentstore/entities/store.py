@@ -9,10 +9,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import TypeVar, Unpack
 from uuid import UUID
-
-from typing_extensions import Unpack
 
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
-
-from typing_extensions import Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 from agentstore.core.aio import run
 from agentstore.core.context import Who

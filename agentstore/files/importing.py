@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
-
-from typing_extensions import Unpack
+from typing import TypeAlias, Unpack
 
 from agentstore.conf import settings
 from agentstore.core import errors, guards

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, NoReturn, TypeVar, Unpack
 from uuid import UUID
-
-from typing_extensions import Unpack
 
 from agentstore.core.values import EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
 from agentstore.remote.answers import Answer

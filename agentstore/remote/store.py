@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 from uuid import UUID
-
-from typing_extensions import Unpack
 
 from agentstore.core.values import EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
 from agentstore.remote.aio import AsyncMethods

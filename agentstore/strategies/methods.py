@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
-from typing import ParamSpec, Required, TypedDict, TypeVar
-
-from typing_extensions import Unpack
+from typing import ParamSpec, Required, TypedDict, TypeVar, Unpack
 
 from agentstore.core.values import Usage
 from agentstore.strategies.entry import DEFAULT_CONFIDENCE
