@@ -41,6 +41,11 @@ class AgentStoreError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def full_message(self) -> str:
+        """The message and the hint as one text, for surfaces that have room for one only."""
+        return f"{self.message} {self.hint}".strip()
+
     def as_dict(self) -> dict[str, JSONValue]:
         """Return the body that REST and tools show: code, detail and, where there is one, hint."""
         body: dict[str, JSONValue] = {"code": self.code, "detail": self.message}

@@ -48,7 +48,7 @@ class EntityDb:
         try:
             return get_entity(name).store(self._tenant, **self._who)
         except NotFound as error:
-            raise AttributeError(f"{error.message} {error.hint}") from None
+            raise AttributeError(error.full_message) from None
 
     def __dir__(self) -> list[str]:
         return [model.entity.name for model in all_entities()]

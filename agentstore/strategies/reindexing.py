@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import router, transaction
 
+from agentstore.core.storage import translate_errors
 from agentstore.core.values import now
 from agentstore.strategies.merging import merge
 from agentstore.strategies.models import Strategy
@@ -19,6 +20,7 @@ from agentstore.strategies.values import StoredStrategy
 __all__ = ["reindex", "tenants_to_reindex"]
 
 
+@translate_errors
 def tenants_to_reindex(tenant: str | None = None) -> list[str]:
     """Return the tenants that have strategies of an older tokenizer; an operator's view across tenants."""
     rows = Strategy._base_manager.using(router.db_for_write(Strategy)).exclude(
@@ -28,12 +30,16 @@ def tenants_to_reindex(tenant: str | None = None) -> list[str]:
     return sorted(chosen.values_list("tenant", flat=True).distinct())
 
 
+@translate_errors
 def reindex(tenant: str) -> tuple[int, int, int]:
     """Tokenise a tenant's older rows anew, in one transaction.
 
     Rows that have the same content under the new rules become one, the best, as if it had been saved
     again with the others' values. Returns how many were tokenised, how many went as repeats, and how
     many were left alone because they can't be read.
+
+    Raises:
+        StorageFailed: the database failed; nothing of this tenant was changed.
     """
     rows = PortableStrategies(router.db_for_write(Strategy), tenant)
     with transaction.atomic(rows.alias):

@@ -1,8 +1,10 @@
 import io
 import json
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.models import Strategy
@@ -157,3 +159,17 @@ def test_reindexing_makes_one_of_rows_with_the_same_content_and_leaves_spoiled_o
     assert (merged.problem, merged.confidence, merged.ts.month) == ("EXTRACT tables", 3, 2)
     assert "1 repeats removed" in out and "1 can't be read" in out
     assert lessons.usage().used == 2
+
+
+def test_reindexing_refuses_what_is_no_tenant(tenant):
+    assert "tenant" in run("agentstore_reindex", tenant="")[1]
+
+
+def test_reindexing_says_that_the_database_failed(tenant, monkeypatch):
+    StrategyStore(tenant).save(problem="extract tables", strategy="s")
+    Strategy._base_manager.update(tokenizer_version="0")
+    monkeypatch.setattr(
+        "agentstore.strategies.reindexing.in_order", Mock(side_effect=OperationalError("gone"))
+    )
+
+    assert "try again" in run("agentstore_reindex")[1].lower()

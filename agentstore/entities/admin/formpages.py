@@ -45,7 +45,7 @@ class FormPages(RowAdmin):
         elif isinstance(error, errors.QuotaExceeded):
             form.errors.append(self.full_text(tenant))
         else:
-            form.errors.append(f"{error.message} {error.hint}".strip())
+            form.errors.append(error.full_message)
 
     def form_page(
         self,

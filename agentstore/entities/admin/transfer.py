@@ -107,7 +107,7 @@ class TransferAdmin(HistoryAdmin):
         except errors.QuotaExceeded as error:
             return {"errors": [f"{self.full_text(tenant.value)} {error.message}"]}
         except errors.AgentStoreError as error:
-            return {"errors": [f"{error.message} {error.hint}".strip()]}
+            return {"errors": [error.full_message]}
 
     def _bring(
         self, request: HttpRequest, tenant: str, file: BinaryIO, name: str

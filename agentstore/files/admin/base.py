@@ -55,7 +55,7 @@ def size_text(size: int) -> str:
 
 def words_of(error: errors.AgentStoreError) -> str:
     """Return what a page says of a store's refusal."""
-    return printable(f"{error.message} {error.hint}".strip())
+    return printable(error.full_message)
 
 
 class FileAdminBase(StoreAdmin):

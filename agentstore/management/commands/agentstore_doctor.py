@@ -41,7 +41,7 @@ class Command(BaseCommand):
             examination = Examination(tenant=tenant, repair=options["repair"], also=ALSO)
             (self.print_json if options["json"] else self.print_text)(examination)
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         if examination.problems:
             raise CommandError(f"Problems: {examination.problems:,}.")
 

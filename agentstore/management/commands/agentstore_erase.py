@@ -52,7 +52,7 @@ class Command(BaseCommand):
             if options["agent"] is not None:
                 owner["agent"] = check_agent(options["agent"])
         except AgentStoreError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.full_message) from error
         whose = " of ".join(f"{kind} {name!r}" for kind, name in reversed(owner.items()))
         found = {rows: count for rows in stored(owner) if (count := rows.count())}
         self.tell(f"Stored of {whose}:", found)
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         try:
             self.tell(f"Removed of {whose}:", erase(owner))
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
 
     def agreed(self, whose: str) -> bool:
         """Ask, and tell whether the answer is yes."""

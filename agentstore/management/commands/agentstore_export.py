@@ -51,7 +51,7 @@ class Command(BaseCommand):
             store = get_entity(options["entity"]).store(options["tenant"])
             done = self.export(store, path, format, quiet=options["verbosity"] == 0)
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         except OSError as error:
             raise CommandError(f"{path} can't be written: {error.strerror or error}.") from error
         left_out = done.misfits if format == "csv" else 0

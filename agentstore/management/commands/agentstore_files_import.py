@@ -49,7 +49,7 @@ class Command(BaseCommand):
             how = {name: options[name] for name in ("policy", "prune", "dry_run", "reason")}
             plan = import_files(store, files, **how)
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         except OSError as error:
             raise CommandError(f"{options['path']} can't be read: {error.strerror or error}.") from error
         self.show(plan)

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             with open_source(options["file"]) as file:
                 self.bring(store, file, options)
         except AgentStoreError as error:
-            raise CommandError(f"Nothing was imported: {error.message} {error.hint}".strip()) from error
+            raise CommandError(f"Nothing was imported: {error.full_message}") from error
         except OSError as error:
             raise CommandError(f"{options['file']} can't be read: {error.strerror or error}.") from error
 

@@ -65,6 +65,6 @@ class Command(BaseCommand):
                 generic=options["generic"],
             )
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error

@@ -46,7 +46,7 @@ class Command(BaseCommand):
             tenant = None if options["tenant"] is None else check_tenant(options["tenant"])
             self.remove(options["days"], {"tenant": tenant, "dry_run": options["dry_run"]})
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
 
     def remove(self, days: int, how: dict[str, Any]) -> None:
         """Go through the entities, then the keys, and print how many there were of each."""

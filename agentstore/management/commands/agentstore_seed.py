@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 return
             result = store.seed(entries)
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         if result.failed_at is not None:
             raise CommandError(
                 f"Wrote {result.written:,}, stopped at {result.failed_at.id}: {result.failed_at.error} "

@@ -33,7 +33,7 @@ class Command(BaseCommand):
         try:
             rows = self.rows(StrategyStore(options["tenant"]))
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         text = json.dumps([_entry(row) for row in rows], ensure_ascii=False, indent=1)
         if options["file"] is None:
             self.stdout.write(text)

@@ -27,7 +27,7 @@ _WORD, _CHARACTER, _JOINER, _OTHER = range(4)
 
 def words_of(error: errors.AgentStoreError) -> str:
     """Return what a page says of a store's refusal."""
-    return printable(f"{error.message} {error.hint}".strip())
+    return printable(error.full_message)
 
 
 def number_text(value: float) -> str:

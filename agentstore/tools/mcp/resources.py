@@ -83,4 +83,4 @@ def _version(facts: JSONObject) -> JSONObject:
 def refusal(error: errors.AgentStoreError, uri: str) -> MCPError:
     """Return the protocol's error for ``error``: reading a resource has no results that are errors."""
     code = types.INTERNAL_ERROR if isinstance(error, errors.StorageFailed) else types.INVALID_PARAMS
-    return MCPError(code, f"{error.message} {error.hint}".strip(), {**error.as_dict(), "uri": uri})
+    return MCPError(code, error.full_message, {**error.as_dict(), "uri": uri})
