@@ -19,6 +19,7 @@ class Refusal(enum.Enum):
     STALE = "stale"  # the file is not what the write was decided on
     TAKEN = "taken"  # a live file has the name
     FULL = "full"  # the agent has no room left
+    LOST = "lost"  # the version that the text is from is gone or blanked out
 
 
 class Refused(Exception):
@@ -42,7 +43,10 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Write:
-    """One decided write of one file; ``seen`` is the version it was decided on (None: any)."""
+    """One decided write of one file; ``seen`` is the version it was decided on (None: any).
+
+    ``restored_from`` and ``source_id`` are the version that the text is from, and of which file.
+    """
 
     id: UUID
     history_id: UUID
@@ -59,6 +63,7 @@ class Write:
     limits: Limits
     seen: int | None = None
     restored_from: int | None = None
+    source_id: UUID | None = None
 
 
 class Text(NamedTuple):

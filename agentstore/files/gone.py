@@ -60,9 +60,14 @@ class GoneFiles(FileRows):
         return rows.filter(name=MARKER)
 
     def remember(self, key: str, version: int) -> None:
-        """Note the highest version of a name; beyond the newest notes, one stands for all."""
-        note = self._markers().filter(name_key=key)
-        if not note.filter(version__lt=version).update(version=version) and not note.exists():
+        """Note the highest version of a name; beyond the newest notes, one stands for all.
+
+        This waits for nobody, who may be waiting for us: where another holds a note, there is one more.
+        """
+        notes = self._held(self._markers().filter(name_key=key))
+        if notes:
+            self._merge(notes, version)
+        else:
             self._add_marker(key, version)
         old = self._markers().exclude(name_key=MARKER).order_by("-id")
         beyond = list(old.values_list("id", flat=True)[MAX_MARKERS:])
@@ -70,6 +75,13 @@ class GoneFiles(FileRows):
         if held:
             self._markers().filter(id__in=[row.id for row in held])._raw_delete(self.alias)
             self.remember(MARKER, max(row.version for row in held))
+
+    def _merge(self, notes: Sequence[Any], version: int) -> None:
+        first, *others = notes
+        highest = max(version, *(note.version for note in notes))
+        self._markers().filter(id=first.id, version__lt=highest).update(version=highest)
+        if others:
+            self._markers().filter(id__in=[note.id for note in others])._raw_delete(self.alias)
 
     def _add_marker(self, key: str, version: int) -> None:
         long_ago = datetime(1970, 1, 1, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -33,13 +33,17 @@ class PortableFiles(GoneFiles):
             return refused.why
 
     @translate_errors
-    def hold(self, keys: Sequence[str]) -> None:
-        """Lock live files, in one order for all callers: who writes several never waits in a circle."""
-        rows = self.live().filter(name_key__in=keys)
-        if connections[self.alias].features.has_select_for_update:
-            list(rows.order_by("name_key").select_for_update().values_list("id"))
-        else:  # the whole database is the lock, and the first statement must be a write
-            rows.update(version=F("version"))
+    def hold(self, keys: Iterable[str], ids: Iterable[UUID] = ()) -> list[UUID]:
+        """Lock live files, and files by id, in one order for all; return the ids of those that are held.
+
+        So who writes several never waits in a circle. A name may go from one file to another while
+        this waits; an id does not.
+        """
+        named = models.Q(name_key__in=list(keys), deleted_at__isnull=True)
+        rows = self.files().filter(named | models.Q(id__in=list(ids)))
+        if not connections[self.alias].features.has_select_for_update:
+            rows.update(version=F("version"))  # the whole database is the lock, and its first write takes it
+        return list(rows.order_by("id").select_for_update().values_list("id", flat=True))
 
     @translate_errors
     def write(self, write: Write) -> Stored | Refusal:
@@ -48,6 +52,7 @@ class PortableFiles(GoneFiles):
         def work() -> Stored:
             rows = self.live(write.key).filter(name=write.name).exclude(sha256=write.sha256)
             self._change(rows, write, content=write.content, sha256=write.sha256, size=write.size)
+            self._check_source(write)
             return self._finish(write, "~")
 
         result: Stored | Refusal = self.atomic(work)
@@ -64,6 +69,20 @@ class PortableFiles(GoneFiles):
         )
         if not changed:
             raise Refused(Refusal.STALE)
+
+    def _check_source(self, write: Write) -> None:
+        """Refuse a text whose version is gone or blanked out, and keep that as it is until this is done.
+
+        Asked for before the file is held, it could be blanked out since: and its text come back.
+        """
+        if write.source_id is None:
+            return
+        versions = (
+            self.versions(write.source_id).filter(version=write.restored_from).exclude(history_type="-")
+        )
+        held = versions.select_for_update().values_list("redacted_at", flat=True)
+        if list(held) != [None]:
+            raise Refused(Refusal.LOST)
 
     def _finish(self, write: Write, kind: str) -> Stored:
         """Check the room, write the version and trim; the file itself is already changed."""
@@ -138,6 +157,7 @@ class PortableFiles(GoneFiles):
             mine = self.live(write.key).filter(id=write.id)
             if not mine.exists():
                 raise Refused(Refusal.TAKEN)
+            self._check_source(write)
             mine.update(version=self.highest(write.key) + 1)
             return self._finish(write, "+")
 
@@ -182,7 +202,8 @@ class PortableFiles(GoneFiles):
         """Give a live file another name and a new number; TAKEN if a live file has that name."""
 
         def work() -> Stored:
-            rows = self.live(old_key)
+            held = self.hold([old_key, write.key])  # two that swap their names would wait for each other
+            rows = self.live(old_key).filter(id__in=held)
             if write.seen is not None:
                 rows = rows.filter(version=write.seen)
             self._take_name(rows, name=write.name, name_key=write.key)

@@ -230,8 +230,8 @@ class ReadingFiles:
         name = check_name(name)
         wanted = [None if n is None else check_version(n, side) for side, n in (("a", a), ("b", b))]
         row = self._need(name)
-        texts = [(version or row.version, self._need_content(row, version)) for version in wanted]
-        (old_number, old), (new_number, new) = texts
+        old_number, new_number = (row.version if version is None else version for version in wanted)
+        old, new = self._need_content(row, old_number), self._need_content(row, new_number)
         return compare(
             old,
             new,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing_extensions import Unpack
 
 from agentstore.conf import settings
-from agentstore.core import guards
+from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
 from agentstore.core.values import now
 from agentstore.files.aio import AsyncFiles
@@ -19,6 +19,7 @@ from agentstore.files.prompt import Assembling
 from agentstore.files.reading import check_version, to_info
 from agentstore.files.timeline import Timeline
 from agentstore.files.values import FileInfo
+from agentstore.files.writing import ATTEMPTS
 
 __all__ = ["FileStore"]
 
@@ -43,18 +44,19 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             Conflict: the file is not at ``expected_version``.
         """
         old, new, seen = check_name(old), check_name(new), self._asked(expected_version, who)
-        row = self._need(old)
-        if seen is not None and row.version != seen:
-            raise self._stale(row, seen)
-        if row.name == new:
-            return to_info(row)
         write = self._decided(new, "", who, seen=seen)
-        done = self._files.rename(write, name_key(row.name))
-        if isinstance(done, Stored):
-            return self._announce(done, "renamed")
-        if done is Refusal.TAKEN:
-            raise self._taken(new, "rename over it")
-        raise self._stale(self._need(old), row.version)
+        for _ in range(ATTEMPTS):
+            row = self._need(old)
+            if seen is not None and row.version != seen:
+                raise self._stale(row, seen)
+            if row.name == new:
+                return to_info(row)
+            done = self._files.rename(write, name_key(row.name))
+            if isinstance(done, Stored):
+                return self._announce(done, "renamed")
+            if done is Refusal.TAKEN:
+                raise self._taken(new, "rename over it")
+        raise self._busy(old)
 
     def restore(
         self, name: str, version: int, *, expected_version: int | None = None, **who: Unpack[Who]
@@ -67,11 +69,16 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             Conflict: the file is not at ``expected_version``.
         """
         name, version, seen = check_name(name), check_version(version), self._asked(expected_version, who)
-        row = self._need(name)
-        content = self._need_content(row, version)
-        text = check_content(content, name=row.name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
-        write = self._decided(row.name, text, who, seen=seen, source="restore", restored_from=version)
-        return self._store(write, create=False)
+        for _ in range(ATTEMPTS):
+            row = self._need(name)
+            content = self._need_content(row, version)
+            text = check_content(content, name=row.name, agent=self.agent, limit=settings.FILE_MAX_BYTES)
+            source = {"source": "restore", "restored_from": version, "source_id": row.id}
+            try:
+                return self._store(self._decided(row.name, text, who, seen=seen, **source), create=False)
+            except errors.AlreadyExists:  # it was given other capitals meanwhile
+                continue
+        raise self._busy(name)
 
     def redact(self, name: str, version: int, reason: str, *, actor: str | None = None) -> None:
         """Blank out the text of one older version for good; number, time and author stay.
@@ -88,6 +95,8 @@ class FileStore(AsyncFiles, Assembling, Timeline):
             guards.refuse("reason", "Say why the text is blanked out.")
         acting = resolve(actor=actor, reason=reason, default=self._who)
         row = self._need(name)
+        if version > row.version:  # another may be writing it: then it is the current one
+            raise self.no_version(row.name, version)
         if version == row.version:
             hint = "Save a version without the secret first, then blank out the older ones."
             guards.refuse("version", f"Version {version} is the current one.", hint)

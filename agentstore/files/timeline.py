@@ -123,27 +123,31 @@ class Timeline(WritingFiles):
             return [step.planned for step in steps]
         texts = {step.key: self._text(step.then) for step in steps if step.then is not None}
         acts = [step for step in steps if step.acts]
+        if not acts:
+            return [step.planned for step in steps]
         with atomic(self._files.alias):
-            self._files.hold([step.key for step in acts])
+            # Deleted ones too: who forgets one waits for nobody then.
+            self._files.hold([step.key for step in acts], [step.then["id"] for step in acts if step.then])
             # What shrinks comes first, so that the room is enough at every step; and no file that is
             # deleted here makes a deleted one be forgotten that is yet to come back.
             kept = replace(self._limits, deleted_kept=self._limits.deleted_kept + len(acts))
             done = {
                 step.key: self._carry_out(step, texts.get(step.key), who, kept)
-                for step in sorted(acts, key=lambda step: (step.growth > 0, step.key))
+                for step in sorted(acts, key=_turn)
             }
             self._files.forget(self._limits.deleted_kept)
         return [done.get(step.key, step.planned) for step in steps]
 
     def _plan(self, moment: datetime, wanted: dict[str, str] | None) -> Steps:
         """Return what becomes of each file; ``wanted`` is key -> name of those that were named."""
+        # In this order: what changes in between is at another version than the plan says, and refused.
+        live = {name_key(row.name): row for row in self._files.all()}
         histories = self._histories()
         then = {}
         for rows in histories.values():
             state = _state_at(rows, moment)
             if state is not None and ("lost" not in state or state["name_key"] not in then):
                 then[state["name_key"]] = state
-        live = {name_key(row.name): row for row in self._files.all()}
         deleted = {
             id: rows[-1]["name_key"] for id, rows in histories.items() if rows[-1]["history_type"] == "-"
         }
@@ -157,7 +161,7 @@ class Timeline(WritingFiles):
 
     def _text(self, row: _Row) -> str:
         rows = self._files.versions(row["id"]).filter(version=row["version"]).exclude(history_type="-")
-        found = self._files.fetch(rows.values_list("content", flat=True))
+        found = self._files.fetch(rows.filter(redacted_at__isnull=True).values_list("content", flat=True))
         if not found:
             raise self._moved(row["name"])
         return check_content(found[0], name=row["name"], agent=self.agent, limit=settings.FILE_MAX_BYTES)
@@ -172,24 +176,31 @@ class Timeline(WritingFiles):
                 rows = self._files.files().filter(id=row["id"], name_key=step.key, deleted_at__isnull=False)
                 info = self._bring_back(planned.name, rows, who)
                 planned = replace(planned, name=info.name, current_version=info.version)
-            return self._put_back(planned, row["version"], text, who)
-        except (errors.AlreadyExists, errors.NotFound) as error:  # written or deleted since the plan
+            return self._put_back(planned, row, text, who)
+        except (errors.AlreadyExists, errors.NotFound, errors.ValidationFailed) as error:
+            # Written, deleted or blanked out since the plan.
             raise self._moved(planned.name) from error
 
-    def _put_back(self, planned: Planned, version: int, text: str, who: Who) -> Planned:
+    def _put_back(self, planned: Planned, then: _Row, text: str, who: Who) -> Planned:
         write = self._decided(
             planned.name,
             text,
             who,
             seen=planned.current_version,
             source="restore",
-            restored_from=version,
+            restored_from=then["version"],
+            source_id=then["id"],
         )
         self._store(write, create_only=planned.current_version is None)
         return replace(planned, changed=True)
 
     def _moved(self, name: str) -> errors.Conflict:
         return errors.Conflict(f"{name} changed while it was being put back.", hint="Look at the plan again.")
+
+
+def _turn(step: _Step) -> tuple[bool, str]:
+    """Return when a step's turn is: what takes a name comes last, by name, so that none wait in a circle."""
+    return step.growth > 0 or step.planned.current_version is None, step.key
 
 
 def _names(names: object) -> dict[str, str]:

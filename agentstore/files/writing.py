@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from typing_extensions import Unpack
 from agentstore.conf import settings
 from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
+from agentstore.core.storage import atomic
 from agentstore.core.values import new_id, now
 from agentstore.files.backend import Refusal, Stored, Text, Write
 from agentstore.files.models import AgentFile
@@ -20,7 +22,7 @@ from agentstore.files.reading import ReadingFiles, check_version, to_info
 from agentstore.files.values import FileInfo
 from agentstore.signals import file_changed
 
-__all__ = ["WritingFiles"]
+__all__ = ["ATTEMPTS", "WritingFiles", "together"]
 
 #: How often a write is decided anew when others write the same file.
 ATTEMPTS = 50
@@ -86,6 +88,8 @@ class WritingFiles(ReadingFiles):
                 done = files.write(write)
                 if isinstance(done, Stored):
                     return self._announce(done, "changed" if write.restored_from is None else "restored")
+                if done is Refusal.LOST:
+                    raise self._lost(write)
             row = files.find(write.key)
             if row is None and create and write.seen is None:
                 done = files.create(write)
@@ -93,6 +97,8 @@ class WritingFiles(ReadingFiles):
                     return self._announce(done, "created")
                 if done is Refusal.FULL:
                     raise self._full(write)
+                if done is Refusal.LOST:
+                    raise self._lost(write)
             elif row is None:
                 raise self.not_found(write.name)
             elif (settled := self._explain(row, write, create_only)) is not None:
@@ -142,7 +148,7 @@ class WritingFiles(ReadingFiles):
                 raise self._stale(found, expected)
             try:
                 return self.write(found.name, change(found.content), expected_version=found.version, **who)
-            except errors.Conflict:
+            except (errors.Conflict, errors.AlreadyExists):  # written meanwhile, or given other capitals
                 continue
         raise self._busy(name)
 
@@ -158,14 +164,18 @@ class WritingFiles(ReadingFiles):
         return self._delete(name, expected, who)
 
     def _delete(self, name: str, expected: int | None, who: Who, **details: Any) -> bool:
-        done = self._files.delete(self._decided(name, "", who, seen=expected, **details))
-        if isinstance(done, Stored):
-            self._announce(done, "deleted")
-            return True
-        row = None if expected is None else self._files.find(name_key(name))
-        if row is not None and expected is not None and row.version != expected:
-            raise self._stale(row, expected)
-        return False
+        write = self._decided(name, "", who, seen=expected, **details)
+        for _ in range(ATTEMPTS):
+            done = self._files.delete(write)
+            if isinstance(done, Stored):
+                self._announce(done, "deleted")
+                return True
+            row = self._files.find(write.key)
+            if row is None:
+                return False
+            if expected is not None and row.version != expected:
+                raise self._stale(row, expected)
+        raise self._busy(name)  # each time another file had taken the name
 
     def undelete(self, name: str, **who: Unpack[Who]) -> FileInfo:
         """Bring the last deleted file of that name back, with its versions, under a new number.
@@ -241,10 +251,24 @@ class WritingFiles(ReadingFiles):
             hint="Delete or shorten files that are no longer needed.",
         )
 
+    def _lost(self, write: Write) -> errors.NotFound:
+        """Return the error for a version that was trimmed meanwhile; refuse one that was blanked out."""
+        id, version = write.source_id or write.id, write.restored_from or 0
+        self._version_content(Text(id, write.name, 0, ""), version)
+        return self.no_version(write.name, version)
+
     def _busy(self, name: str) -> errors.Conflict:
         return errors.Conflict(
             f"{name} changed {ATTEMPTS} times while it was being written.", hint="Try again later."
         )
+
+
+@contextmanager
+def together(files: WritingFiles, names: Iterable[str]) -> Iterator[None]:
+    """Change files of these names as one, all of them or none, and never wait for others in a circle."""
+    with atomic(files._files.alias):
+        files._files.hold([name_key(name) for name in names])
+        yield
 
 
 def _replaced(content: str, *, old: str, new: str) -> str:
