@@ -42,7 +42,8 @@ class Change(NamedTuple):
     """One decided write of one row; nothing is left to decide. Made by keyword, hundreds at a time.
 
     ``version`` is the one after the write, ``seen`` the one it was decided on (None: any, for a
-    delete). ``data`` is set by create and update. Every change is audited under ``audit_id``.
+    delete); ``deleted_at`` is when the row was deleted that an undelete was decided on, as deleting
+    leaves the version. ``data`` is set by create and update. Every change is audited under ``audit_id``.
     """
 
     op: str
@@ -54,6 +55,7 @@ class Change(NamedTuple):
     reason: str
     context: JSONObject
     seen: int | None = None
+    deleted_at: datetime | None = None
     data: Document | None = None
     patch: Document | None = None
     full: bool = False

@@ -186,6 +186,8 @@ class PortableRows:
         rows = self.rows().filter(id=change.id, deleted_at__isnull=not deleted)
         if change.seen is not None:
             rows = rows.filter(version=change.seen)
+        if change.deleted_at is not None:
+            rows = rows.filter(deleted_at=change.deleted_at)
         if not rows.update(**values):
             raise Refused(Outcome.STALE)
 

@@ -181,14 +181,16 @@ class EntityStore(AsyncTwins[S], CreatingStore[S]):
             if raw.deleted_at is None:
                 return to_row(self.codec, raw)
             limit = self.model.entity.capacity(self.tenant)
-            change = self._change("undelete", key, raw.version, acting, now(), seen=raw.version)
+            change = self._change(
+                "undelete", key, raw.version, acting, now(), seen=raw.version, deleted_at=raw.deleted_at
+            )
             outcome = self._rows.undelete(change, limit)
             if outcome is Outcome.FULL:
                 raise self._full(limit, 1)
             if outcome is Outcome.DONE:
                 self._announce([change])
                 return to_row(self.codec, raw._replace(deleted_at=None), changed=True)
-            # Someone else brought it back in between: look again.
+            # Someone else brought it back in between, and may have deleted it again: look again.
         raise self._restless(key)
 
     def _stale(self, raw: RawRow, expected: int) -> errors.Conflict:

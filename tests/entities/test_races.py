@@ -76,3 +76,15 @@ def test_a_key_that_goes_and_comes_while_it_is_looked_up_is_the_others(tenant, b
         store.create({"text": "a"}, idempotency_key="k")
 
     assert store.count() == store.usage().used == 2
+
+
+def test_an_undelete_that_others_came_before_is_the_last_in_the_history(tenant, before):
+    store = Task.store(tenant)
+    row = store.create({"text": "a"})
+    store.delete(row.id)
+    before("undelete", lambda: (store.undelete(row.id), store.delete(row.id)))
+
+    assert store.undelete(row.id).changed
+
+    ops = [entry.op for entry in store.history(row.id)]
+    assert ops == ["undelete", "delete", "undelete", "delete", "create"]
