@@ -112,6 +112,16 @@ def test_the_rest_stands_nearest_first_with_missing_words(admin_client, lessons)
     assert "Showing 4 of 4 that are not found." in text_of(near)
 
 
+def test_of_many_missing_words_twenty_are_named_and_the_others_counted(admin_client, lessons):
+    objective = " ".join(f"tables{number}" for number in range(1250))
+
+    page = look(admin_client, objective)
+
+    row = rows_of(section(page, "Not found, nearest first"))[0]
+    assert row.count("tables") == 20
+    assert "tables0 tables1 tables2 " in row and "tables19 and 1,230 more 0 of 1250" in row
+
+
 def test_a_word_to_leave_out_is_offered_and_tried(admin_client, lessons):
     page = look(admin_client)
     (tried,) = re.findall(r'name="try" value="([^"]*)"[^>]*>without <i>report</i>', page)

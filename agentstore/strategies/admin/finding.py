@@ -30,8 +30,8 @@ __all__ = ["FindingAdmin"]
 
 #: How many strategies that were not found a page lists at first, how many more at a time, and at most.
 NEAR, STEP, MOST = 10, 50, 210
-#: How many words a page offers to leave out.
-TRIES = 3
+#: How many words a page offers to leave out, and how many it names of those that a strategy lacks.
+TRIES, NAMED = 3, 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +174,9 @@ class FindingAdmin(EntriesAdmin):
             "prompt": printable(render_for_prompt(found)),
             "cut": [self._near(look, *pair, why=look.cut_because) for pair in cut[:near]],
             "cut_total": f"{len(cut):,}",
-            "near": [self._near(look, *pair) for pair in lacking[:near]] if query.required else [],
+            "near": [self._near(look, row, told, why=_unnamed(told)) for row, told in lacking[:near]]
+            if query.required
+            else [],
             "near_total": f"{len(lacking):,}",
             "near_next": min(MOST, near + STEP) if max(len(lacking), len(cut)) > near and near < MOST else 0,
             "tries": nearness.words_left_out(query, [told for _row, told in lacking], TRIES),
@@ -202,12 +204,18 @@ class FindingAdmin(EntriesAdmin):
             size=size_text(row.strategy),
             has=nearness.has_text(look.query, told),
             why=why or nearness.because(told),
-            missing=told.missing_terms,
-            alike=nearness.alike(told, row),
+            missing=told.missing_terms[:NAMED],
+            alike=nearness.alike(told.missing_terms[:NAMED], row),
         )
 
     def _url(self, look: Look, id: str) -> str:
         return self.to("change", look.pks[id]) if id in look.pks else ""
+
+
+def _unnamed(told: Explanation) -> str:
+    """Return how many words a strategy lacks besides those that are named; empty text if none."""
+    count = len(told.missing_terms) - NAMED
+    return _("and %s more") % f"{count:,}" if count > 0 else ""
 
 
 def _read(request: HttpRequest) -> Asked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 
 from django.utils.translation import gettext as _
@@ -59,10 +59,10 @@ def because(told: Explanation) -> str:
     return ""
 
 
-def alike(told: Explanation, row: StoredStrategy) -> list[str]:
+def alike(missing: Sequence[str], row: StoredStrategy) -> list[str]:
     """Return words of a strategy that differ from missing ones in their endings only."""
     own = [word for word in sorted(row.terms) if len(word) > LEAST]
-    found = [next((word for word in own if _differ_in_ending(word, term)), "") for term in told.missing_terms]
+    found = [next((word for word in own if _differ_in_ending(word, term)), "") for term in missing]
     return [word for word in found if word]
 
 
