@@ -65,7 +65,7 @@ class MemoryCommands:
             text: str = getattr(self, f"_{name}")(command)
         except errors.AgentStoreError as error:
             # What the model sent stands in some texts: a lone surrogate in it could not be sent back.
-            raise MemoryFailed(sendable(f"{error.message} {error.hint}".strip())) from error
+            raise MemoryFailed(sendable(error.full_message)) from error
         return text
 
     def clear(self) -> str:
@@ -114,7 +114,7 @@ class MemoryCommands:
             )
         at = places[0]
         changed = content[:at] + new + content[at + len(old) :]
-        self._save(info, changed)
+        self._save(path, info, changed)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + snippet(changed, content.count("\n", 0, at))
@@ -134,7 +134,7 @@ class MemoryCommands:
             )
         # One newline at the end is the line's own; blank lines beyond it are kept.
         lines.insert(at, text.removesuffix("\n"))
-        self._save(info, "\n".join(lines) + "\n")
+        self._save(path, info, "\n".join(lines) + "\n")
         return f"The file {path} has been edited."
 
     def _delete(self, command: Mapping[str, JSONValue]) -> str:
@@ -236,11 +236,13 @@ class MemoryCommands:
             raise MemoryFailed(f"The path {path} does not exist. Please provide a valid path.")
         return info, content
 
-    def _save(self, info: FileInfo, content: str) -> None:
+    def _save(self, path: str, info: FileInfo, content: str) -> None:
         try:
             self.store.write(info.name, content, expected_version=info.version)
-        except errors.Conflict:
+        except (errors.Conflict, errors.AlreadyExists):  # or only its capitals were
             raise MemoryFailed("The file was changed by someone else meanwhile. View it again.") from None
+        except errors.NotFound:
+            raise MemoryFailed(f"The path {path} does not exist. Please provide a valid path.") from None
 
     def _numbered(self, path: str, content: str, view_range: Any) -> str:
         lines, first, last = content.split("\n"), 1, None

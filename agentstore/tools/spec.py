@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agentstore.core import guards
 from agentstore.core.values import JSONObject
-from agentstore.tools.variants import gemini_variant, strict_variant
+from agentstore.tools.variants import gemini_variant, plain_variant, strict_variant
 
 __all__ = ["DIALECTS", "Tool", "check_dialect", "describing", "render"]
 
@@ -72,9 +72,16 @@ def render(tool: Tool, dialect: str, *, strict: bool) -> JSONObject:
     """Return the tool's definition in a dialect; it is made once."""
     shown = tool._rendered.get((dialect, strict))
     if shown is None:
-        schema = strict_variant(tool.strict_schema or tool.input_schema) if strict else tool.input_schema
-        shown = tool._rendered[dialect, strict] = _RENDERERS[dialect](tool, schema, strict)
+        shown = tool._rendered[dialect, strict] = _RENDERERS[dialect](tool, _schema(tool, strict), strict)
     return shown
+
+
+def _schema(tool: Tool, strict: bool) -> JSONObject:
+    """Return what the dialects show of the arguments, made once for all of them."""
+    if ("", strict) not in tool._rendered:
+        wanted = tool.strict_schema or tool.input_schema
+        tool._rendered["", strict] = strict_variant(wanted) if strict else plain_variant(tool.input_schema)
+    return tool._rendered["", strict]
 
 
 def _openai(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:

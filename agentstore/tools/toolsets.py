@@ -50,7 +50,8 @@ class Toolset:
     def definitions(self, dialect: str) -> list[JSONObject]:
         """Return the tools in a vendor's form: openai, openai_chat, anthropic, gemini or mcp.
 
-        They are made once: treat them as read-only.
+        They are made once: treat what is in them as read-only. A definition itself is yours, as for a
+        ``cache_control``.
 
         Raises:
             ValidationFailed: there is no such dialect.
@@ -58,7 +59,7 @@ class Toolset:
         check_dialect(dialect)
         if dialect not in self._rendered:
             self._rendered[dialect] = [render(tool, dialect, strict=self.strict) for tool in self]
-        return list(self._rendered[dialect])
+        return [{**definition} for definition in self._rendered[dialect]]
 
     def call(self, name: str, arguments: JSONValue, *, call_id: str | None = None) -> JSONObject:
         """Carry out a model's call and return its result; what went wrong is under ``error``.

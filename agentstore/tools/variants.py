@@ -1,4 +1,4 @@
-"""What single vendors want of a schema besides: the strict modes, and Gemini's subset. Pure Python.
+"""What vendors want of a schema besides: all of them, the strict modes, and Gemini's subset. Pure Python.
 
 What a variant can't express is told in the description; the store checks it all the same. An open
 object is asked for as JSON text, which ``arguments`` reads.
@@ -7,11 +7,12 @@ object is asked for as JSON text, which ``arguments`` reads.
 from __future__ import annotations
 
 import json
+import re
 
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.tools.jsonschema import flat, only
 
-__all__ = ["gemini_variant", "strict_variant"]
+__all__ = ["gemini_variant", "plain_variant", "strict_variant"]
 
 #: The formats that the strict modes of both OpenAI and Anthropic know.
 _STRICT_FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
@@ -21,6 +22,34 @@ _GEMINI = (
     "type", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
 )  # fmt: skip
 _STRUCTURE = ("type", "description", "required", "properties", "items", "anyOf", "additionalProperties")
+#: The patterns that every client can read: what JSON Schema recommends, which is the same to ECMAScript with
+#: its flag u, to RE2 and to Python. One other pattern, and some clients show none of a server's tools.
+_PORTABLE = re.compile(
+    r"""(?: [^\\()\[\]{}*+?] | \\[dDwWsSbBnrtfv^$\\.*+?()\[\]{}|/]
+    | \((?!\?) | \(\?: | \)
+    | \[\^?(?: [^\\\[\]] | \\[dDwWsS](?!-[^\]]) | \\[nrtfv^$\\.*+?()\[\]{}|/-] )+\]
+    | [*+?]\?? | \{[0-9]+(?:,[0-9]*)?\}\?? )*""",
+    re.ASCII | re.VERBOSE,
+)
+
+
+def plain_variant(schema: JSONObject) -> JSONObject:
+    """Return the variant for everybody else: a copy without the patterns that some clients can't read.
+
+    A copy, because frameworks change what they are given, and calls are checked by the schema.
+    """
+    out: JSONObject = {key: [*value] if isinstance(value, list) else value for key, value in schema.items()}
+    if "pattern" in out and not _PORTABLE.fullmatch(out["pattern"]):
+        del out["pattern"]
+        out |= _described(schema, tuple(out))
+    for word in ("items", "additionalProperties"):
+        if isinstance(out.get(word), dict):
+            out[word] = plain_variant(out[word])
+    if "properties" in out:
+        out["properties"] = {key: plain_variant(value) for key, value in out["properties"].items()}
+    if "anyOf" in out:
+        out["anyOf"] = [plain_variant(option) for option in out["anyOf"]]
+    return out
 
 
 def strict_variant(schema: JSONObject) -> JSONObject:

@@ -56,6 +56,8 @@ def _walk(part: object, path: str, strict: bool) -> Iterator[tuple[str, str]]:
         yield path, "has not just one of a type and options"
     if strict and (part.keys() - STRICT or part.get("format", "uuid") not in FORMATS):
         yield path, f"has what strict modes refuse: {part}"
+    if re.search(r"\(\?[^:]|\\[pPAZzh]", part.get("pattern", "")):
+        yield path, f"has a pattern that some clients cannot read: {part['pattern']}"
     if "enum" in part and not all(isinstance(value, TYPES[part["type"]]) for value in part["enum"]):
         yield path, "lists values of another type"
     if "$ref" in part or "allOf" in part or "oneOf" in part:

@@ -96,10 +96,49 @@ def test_the_definitions_of_an_entity_are_made_once_for_all_tenants(tenant, othe
 
     for _ in range(2):
         for one, other in zip(ours.definitions("gemini"), theirs.definitions("gemini"), strict=True):
-            assert one is other
+            assert one == other and schema_of(one) is schema_of(other)
     ours.call("tasks_create", {"data": {"text": "x"}})
     assert len(ours.call("tasks_query", {})["rows"]) == 1
     assert theirs.call("tasks_query", {})["rows"] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_added_to_a_definition_stays_there(tenant, dialect):
+    """A mark for the prompt cache at the last tool must not reach the next run, nor another tenant's."""
+    tools = toolset(tenant, entities=[Task])
+
+    tools.definitions(dialect)[-1]["cache_control"] = {"type": "ephemeral"}
+
+    assert "cache_control" not in tools.definitions(dialect)[-1]
+    assert "cache_control" not in toolset(tenant, entities=[Task]).definitions(dialect)[-1]
+
+
+@pytest.mark.parametrize("dialect", [dialect for dialect in DIALECTS if dialect != "gemini"])
+def test_a_framework_that_changes_a_schema_changes_no_check(tenant, dialect):
+    """Several do so in place, to make a schema strict; then every call would lack what is optional."""
+    with isolate_apps("tests.testapp"):
+
+        class Fresh(EntityModel):
+            """Made for this test: its definitions are spoiled."""
+
+            Schema = Task.Schema
+
+            class Entity:
+                name = "fresh"
+
+            class Meta:
+                app_label = "testapp"
+
+        tools = toolset(tenant, entities=[Fresh])
+        for definition in tools.definitions(dialect):
+            spoiled = schema_of(definition)
+            spoiled["required"].extend(spoiled["properties"])
+            for part in spoiled["properties"].values():
+                part["type"] = "integer"
+
+    kinds = [tool.input_schema["properties"].get("id", {}).get("type") for tool in tools]
+    assert kinds == [None, "string", None, "string", "string"]
+    assert [tool.input_schema["required"] for tool in tools] == [[], ["id"], ["data"], ["id"], ["id"]]
 
 
 def test_an_unknown_dialect_is_refused_naming_the_known_ones(everything):

@@ -201,14 +201,17 @@ def test_a_file_is_no_folder(memory, files, command):
 
 @pytest.fixture
 def meanwhile(monkeypatch, tenant):
-    """Let somebody else write a file at the moment at which a method of the store begins."""
+    """Let somebody else write or change a file at the moment at which a method of the store begins."""
 
-    def arrange(method, name):
+    def write(files, name):
+        files.write(name, "theirs")
+
+    def arrange(method, name, act=write):
         original = getattr(FileStore, method)
 
         def slower(self, *args, **kwargs):
             monkeypatch.setattr(FileStore, method, original)
-            FileStore(tenant, "bia").write(name, "theirs")
+            act(FileStore(tenant, "bia"), name)
             return original(self, *args, **kwargs)
 
         monkeypatch.setattr(FileStore, method, slower)
@@ -242,6 +245,44 @@ def test_what_somebody_writes_meanwhile_is_not_lost(memory, files, meanwhile, co
 
     assert text == "error: The file was changed by someone else meanwhile. View it again."
     assert files.read("memories/a.txt") == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("command", "method", "told"),
+    [
+        (
+            {"command": "str_replace", "path": A, "old_str": "four", "new_str": "4"},
+            "write",
+            f"The path {A} does not exist. Please provide a valid path.",
+        ),
+        (
+            {"command": "insert", "path": A, "insert_line": 0, "insert_text": "zero"},
+            "write",
+            f"The path {A} does not exist. Please provide a valid path.",
+        ),
+        (
+            {"command": "rename", "old_path": A, "new_path": "/memories/b.txt"},
+            "rename",
+            f"The path {A} does not exist",
+        ),
+    ],
+    ids=["str_replace", "insert", "rename"],
+)
+def test_what_somebody_deletes_meanwhile_does_not_exist(memory, files, meanwhile, command, method, told):
+    memory.call(CREATE)
+    meanwhile(method, "memories/a.txt", lambda theirs, name: theirs.delete(name))
+
+    assert outcome(memory, **command) == f"error: {told}"
+    assert files.list() == []
+
+
+def test_what_gets_other_capitals_meanwhile_was_changed(memory, files, meanwhile):
+    memory.call(CREATE)
+    meanwhile("write", "memories/a.txt", lambda theirs, name: theirs.rename(name, "memories/A.txt"))
+
+    text = outcome(memory, command="str_replace", path=A, old_str="four", new_str="4")
+
+    assert text == "error: The file was changed by someone else meanwhile. View it again."
 
 
 def test_the_methods_of_the_sdks_class_take_its_commands(memory, tenant):
