@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import connection
 
+from agentstore.core.values import clock_at
 from agentstore.files import FileStore
 
 #: On SQLite both settings mean the portable back end.
@@ -31,3 +32,10 @@ def backend(request, settings):
 def files(db, backend, tenant, actor):
     """The files of the tenant's agent bia."""
     return FileStore(tenant, "bia", actor=actor)
+
+
+@pytest.fixture
+def one_day():
+    """Stop the clock: were a day to end meanwhile, its last version would be kept beside the newest."""
+    with clock_at(START):
+        yield

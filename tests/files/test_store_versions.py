@@ -44,7 +44,7 @@ def test_restoring_what_is_current_makes_no_version(files):
     assert files.info("SOUL.md").version == 3
 
 
-def test_restoring_a_trimmed_version_or_an_unknown_file_is_not_found(files):
+def test_restoring_a_trimmed_version_or_an_unknown_file_is_not_found(files, one_day):
     for number in range(25):
         files.write("SOUL.md", f"text {number}")
 

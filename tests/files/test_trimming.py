@@ -14,6 +14,8 @@ from agentstore.files import FileStore, gone
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 from tests.files.conftest import BACKENDS, START
 
+pytestmark = pytest.mark.usefixtures("one_day")
+
 
 def numbers(store, name="SOUL.md"):
     return [version.version for version in store.versions(name)]
