@@ -42,6 +42,12 @@ class _EntityJsonSchema(StoredJsonSchema):
             return True
         return super().field_is_required(field, total)
 
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        if self.mode == "serialization" and "serialization" in schema:  # its own may leave out keys
+            found.pop("required", None)
+        return found
+
     def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
         return super().model_fields_schema({**schema, "computed_fields": []})
 

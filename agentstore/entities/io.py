@@ -223,7 +223,10 @@ def _write_csv(store: EntityStore[Any], out: _Out, rows: Iterator[_Row]) -> None
     writer.writerow([field.key for field in fields])
     for data, fits in rows:
         if fits:
-            writer.writerow([write_cell(data[field.key], field) for field in fields])
+            # A serializer of the schema's own may leave out keys: that is "not given", an empty cell.
+            writer.writerow(
+                [write_cell(data[field.key], field) if field.key in data else "" for field in fields]
+            )
 
 
 _WRITERS = {"csv": _write_csv, "json": _write_json, "jsonl": _write_json_lines}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from pydantic import BeforeValidator, Field, Json, PlainSerializer
+from pydantic import BeforeValidator, Field, Json, PlainSerializer, model_serializer
 
 from agentstore.entities import EntitySchema, UTCDateTime
 from agentstore.entities.components import components_of
@@ -69,3 +69,18 @@ def test_json_inside_a_text_is_text_in_a_stored_row():
     stored = components_of(model)["ThingsStored"]["properties"]["inside"]
 
     assert stored == {"type": "string", "contentMediaType": "application/json"}
+
+
+def test_a_serializer_of_the_schemas_own_may_leave_out_keys_of_a_stored_row():
+    class Data(EntitySchema):
+        text: str
+        note: str | None = None
+
+        @model_serializer(mode="wrap")
+        def without_nulls(self, handler):
+            return {key: value for key, value in handler(self).items() if value is not None}
+
+    model = type("Model", (), {"Schema": Data, "entity": EntityOptions(name="things")})
+
+    assert "required" not in components_of(model)["ThingsStored"]
+    assert components_of(model)["ThingsData"]["required"] == ["text"]

@@ -5,15 +5,19 @@ from __future__ import annotations
 import gc
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import model_serializer
 
 from agentstore.core.errors import QuotaExceeded, StorageFailed, ValidationFailed
 from agentstore.core.models import AuditEntry
 from agentstore.core.values import EntityRow
+from agentstore.entities import EntitySchema
+from agentstore.entities.codec import Codec
 from agentstore.entities.io import Import, export_rows
 from tests.parallel import run_parallel
 from tests.testapp.models import Odd, Plain, Small, Task
@@ -298,6 +302,28 @@ def test_what_is_exported_can_be_imported_and_is_the_same(db, backend, model, fo
         assert (done.rows, done.misfits) == (store.count(), 0)
         assert exported(copy, format)[1] == text
         transaction.set_rollback(True)
+
+
+class Sparse(EntitySchema):
+    """Rows without the keys that have no value, as many a schema writes them."""
+
+    text: str
+    note: str | None = None
+    n: int | None = None
+
+    @model_serializer(mode="wrap")
+    def without_nulls(self, handler):
+        return {key: value for key, value in handler(self).items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("format", "text"), [("csv", "text,note,n\r\na,,3\r\n"), ("jsonl", '{"text":"a","n":3}\n')]
+)
+def test_what_a_serializer_left_out_is_not_given(format, text):
+    codec = Codec(Sparse, "sparses", [])
+    row = SimpleNamespace(data=Sparse(text="a", n=3))
+
+    assert exported(SimpleNamespace(codec=codec, iterate=lambda **_: [row]), format)[1] == text
 
 
 def test_an_export_holds_the_live_rows_of_its_tenant_in_the_order_they_were_made(tasks, other_tenant):
