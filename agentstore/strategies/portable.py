@@ -145,10 +145,9 @@ class PortableStrategies:
     @translate_errors
     def lock(self) -> int:
         """Take the tenant's counter until the transaction ends, and return it."""
-        if not self._counter().update(used=F("used")):
+        while not self._counter().update(used=F("used")):  # an erasure may remove what another just made
             first = Usage(id=new_id(), tenant=self.tenant, entity=COUNTER, used=0)
             Usage._base_manager.using(self.alias).bulk_create([first], ignore_conflicts=True)
-            self._counter().update(used=F("used"))
         return self._counter().values_list("used", flat=True).get()
 
     def save(self, row: StoredStrategy, *, capacity: int, now: datetime) -> list[str] | None:

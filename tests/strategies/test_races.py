@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
@@ -15,7 +17,7 @@ from agentstore.core.errors import AlreadyExists
 from agentstore.core.models import Usage
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.models import Incident, Strategy
-from agentstore.strategies.portable import COUNTER
+from agentstore.strategies.portable import COUNTER, PortableStrategies
 from tests.parallel import run_parallel
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -157,6 +159,28 @@ def test_a_plain_save_is_one_statement(tenant, backend, stored):
 
     assert (saved.status, len(saved.evicted_ids)) == ("created", stored // 3)
     assert (len(captured) == 1) is (backend == "auto")
+
+
+@pytest.mark.postgres_only
+def test_a_counter_that_is_made_and_erased_while_it_is_taken_is_made_anew(tenant):
+    """Between looking for the counter, making it and taking it others may make one, and erase it."""
+    acts = [
+        lambda: None,
+        lambda: StrategyStore(tenant).save(problem="theirs", strategy="s").status,
+        lambda: call_command("agentstore_erase", "--tenant", tenant, "--no-input", stdout=io.StringIO()),
+    ]
+    done = []
+
+    def meanwhile(execute, *statement):
+        if acts:
+            done.extend(run_parallel(1, lambda _: acts.pop(0)()))
+        return execute(*statement)
+
+    with transaction.atomic(), connection.execute_wrapper(meanwhile):
+        used = PortableStrategies("default", tenant).lock()
+
+    assert (done, used) == ([None, "created", None], 0)
+    assert counted(tenant) == rows(tenant).count() == 0
 
 
 def test_tenants_do_not_wait_for_each_other(tenant, other_tenant):
