@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from agentstore.core import guards
 from agentstore.core.values import JSONObject
-from agentstore.tools.variants import gemini_variant, plain_variant, strict_variant
+from agentstore.tools.variants import choices_in, gemini_variant, plain_variant, strict_variant
 
-__all__ = ["DIALECTS", "Tool", "check_dialect", "describing", "render"]
+__all__ = ["DIALECTS", "Tool", "check_dialect", "describing", "render", "within_limits"]
 
 DIALECTS = ("openai", "openai_chat", "anthropic", "gemini", "mcp")
 #: OpenAI refuses a request with a longer description of a tool; those of arguments may be longer.
 MAX_DESCRIPTION = 1024
+#: Anthropic refuses a request with more strict tools, or with more choices in all of them together.
+MAX_STRICT_TOOLS, MAX_STRICT_CHOICES = 20, 16
 
 
 Handler = Callable[[JSONObject, str | None], JSONObject]
@@ -99,6 +101,18 @@ def _function(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
 def _anthropic(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:
     shown: JSONObject = {"name": tool.name, "description": tool.description, "input_schema": schema}
     return {**shown, "strict": True} if strict else shown
+
+
+def within_limits(definitions: Iterable[JSONObject]) -> Iterator[JSONObject]:
+    """Leave ``strict`` to as many of Anthropic's tools, the first ones, as one request may have."""
+    tools, choices = MAX_STRICT_TOOLS, MAX_STRICT_CHOICES
+    for definition in definitions:
+        found = choices_in(definition["input_schema"], most=choices) if tools else choices + 1
+        if found <= choices:
+            tools, choices = tools - 1, choices - found
+            yield definition
+        else:
+            yield {key: value for key, value in definition.items() if key != "strict"}
 
 
 def _gemini(tool: Tool, schema: JSONObject, strict: bool) -> JSONObject:

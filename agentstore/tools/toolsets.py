@@ -20,7 +20,7 @@ from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools
 from agentstore.tools.files import check_globs, file_tools
 from agentstore.tools.generic import generic_tools
-from agentstore.tools.spec import Tool, check_dialect, render
+from agentstore.tools.spec import Tool, check_dialect, render, within_limits
 from agentstore.tools.strategies import strategy_tools
 
 __all__ = ["Toolset", "toolset"]
@@ -58,7 +58,10 @@ class Toolset:
         """
         check_dialect(dialect)
         if dialect not in self._rendered:
-            self._rendered[dialect] = [render(tool, dialect, strict=self.strict) for tool in self]
+            made = [render(tool, dialect, strict=self.strict) for tool in self]
+            self._rendered[dialect] = (
+                [*within_limits(made)] if dialect == "anthropic" and self.strict else made
+            )
         return [{**definition} for definition in self._rendered[dialect]]
 
     def call(self, name: str, arguments: JSONValue, *, call_id: str | None = None) -> JSONObject:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.tools.jsonschema import flat, only
 
-__all__ = ["gemini_variant", "plain_variant", "strict_variant"]
+__all__ = ["choices_in", "gemini_variant", "plain_variant", "strict_variant"]
 
 #: The formats that the strict modes of both OpenAI and Anthropic know.
 _STRICT_FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
-_STRICT = ("type", "enum", "required")
+#: How many values all lists of a strict schema have at most, to OpenAI; and how many one has whose values
+#: are longer than that together.
+MAX_LISTED, MAX_LONG_LIST, MAX_LIST_LENGTH = 1000, 250, 15_000
 #: OpenAPI's words that Gemini takes; patterns are left out, since it knows fewer of them.
 _GEMINI = (
     "type", "required", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
@@ -53,24 +56,71 @@ def plain_variant(schema: JSONObject) -> JSONObject:
 
 
 def strict_variant(schema: JSONObject) -> JSONObject:
-    """Return the variant for strict modes: every property required, the optional ones widened to null."""
+    """Return the variant for strict modes: every property required, the optional ones widened to null.
+
+    Where lists have more values than those take, the longest ones are told in words.
+    """
+    lists = sorted(map(len, _lists(schema)))
+    while lists and sum(lists) > MAX_LISTED:
+        longest = lists[-1]
+        lists = [length for length in lists if length < longest]
+    return _strict(schema, longest=lists[-1] if lists else 0)
+
+
+def _lists(schema: JSONObject) -> Iterator[list[JSONValue]]:
+    """Yield the lists of a schema's values that are not too long by themselves."""
+    if _is_listed(schema):
+        yield schema["enum"]
+    for part in _inside(schema):
+        yield from _lists(part)
+
+
+def _is_listed(schema: JSONObject) -> bool:
+    values = schema.get("enum", ())
+    return 0 < len(values) <= MAX_LONG_LIST or (
+        0 < len(values) <= MAX_LISTED and sum(len(str(value)) for value in values) <= MAX_LIST_LENGTH
+    )
+
+
+def _inside(schema: JSONObject) -> list[JSONObject]:
+    """Return the parts that a schema consists of."""
+    items = [schema["items"]] if "items" in schema else []
+    return [*schema.get("anyOf", ()), *schema.get("properties", {}).values(), *items]
+
+
+def _strict(schema: JSONObject, *, longest: int) -> JSONObject:
     if "anyOf" in schema:
-        options = _apart(flat([strict_variant(_tagged(option)) for option in schema["anyOf"]]))
-        return {**only(schema, "description"), "anyOf": options}
+        options = [_strict(_tagged(option), longest=longest) for option in schema["anyOf"]]
+        return {**only(schema, "description"), "anyOf": _apart(flat(options))}
     if _is_open(schema):
         return _as_text(schema)
-    kept = _STRICT + (("format",) if schema.get("format") in _STRICT_FORMATS else ())
+    kept: tuple[str, ...] = ("type", "required")
+    if _is_listed(schema) and len(schema["enum"]) <= longest:
+        kept += ("enum",)
+    if schema.get("format") in _STRICT_FORMATS:
+        kept += ("format",)
     out = {**_described(schema, kept), **only(schema, *kept)}
     if "properties" in schema:
         given = schema.get("required", [])
         out["properties"] = {
-            key: strict_variant(value) if key in given else _nullable(strict_variant(value))
+            key: part if key in given else _nullable(part)
             for key, value in schema["properties"].items()
+            for part in [_strict(value, longest=longest)]
         }
         out["required"], out["additionalProperties"] = list(schema["properties"]), False
     if "items" in schema:
-        out["items"] = strict_variant(schema["items"])
+        out["items"] = _strict(schema["items"], longest=longest)
     return out
+
+
+def choices_in(schema: JSONObject, *, most: int) -> int:
+    """Count the places of a schema that have options to choose from; beyond ``most`` it may stop."""
+    found = int("anyOf" in schema)
+    for part in _inside(schema):
+        if found > most:
+            break
+        found += choices_in(part, most=most - found)
+    return found
 
 
 def _tagged(option: JSONObject) -> JSONObject:
