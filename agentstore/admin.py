@@ -40,7 +40,10 @@ def register_missing(site: admin.AdminSite) -> None:
 
 
 def _is_importing() -> bool:
-    """Tell whether some app's own ``admin`` is half imported: it is what imports this module."""
+    """Tell whether some app's own ``admin`` is half imported: it is what imports this module.
+
+    Only the import system knows, in a private attribute; without it, registering is merely earlier.
+    """
     modules = (sys.modules.get(f"{config.name}.admin") for config in apps.get_app_configs())
     specs = (getattr(module, "__spec__", None) for module in modules if module is not None)
     return any(spec.name != __name__ and getattr(spec, "_initializing", False) for spec in specs if spec)

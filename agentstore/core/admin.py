@@ -207,7 +207,7 @@ class StoreAdmin(_Base):
         return found if found is not None and self.has_view_permission(request, found) else None
 
     def not_found(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Answer as the admin does for a row that never was."""
+        """Answer as the admin does for a row that never was; its own answer has no public name."""
         answer: HttpResponse = self._get_obj_does_not_exist_redirect(  # type: ignore[attr-defined]
             request, self.opts, object_id
         )

@@ -37,6 +37,7 @@ async def run_in(
 
 
 def _has_own_thread() -> bool:
+    # asgiref decides by these two which thread a synchronous call gets, and has no function that tells.
     if SyncToAsync.thread_sensitive_context.get(None) is not None:
         return True
     return getattr(AsyncToSync.executors, "current", None) is not None

@@ -45,6 +45,7 @@ class PinnedHistory(HistoricalRecords):  # type: ignore[misc]
     Otherwise SIMPLE_HISTORY_* and AUTH_USER_MODEL would make migrations inside this package.
     """
 
+    #: Takes the place of a property that reads the host's settings; simple-history has no option for it.
     _date_indexing = False
 
     def create_history_model(self, model: type[models.Model], inherited: bool) -> type[models.Model]:

@@ -45,6 +45,7 @@ class PathKeeper(MultiPartParser):
             return super().parse()
         except TooManyFilesSent:
             self.too_many = True
+            # Django has no public way to go on after this refusal: these are its parser's own attributes.
             while self._input_data.read(self._chunk_size):  # type: ignore[attr-defined]
                 pass  # a browser shows the answer only when it could send all of the form
             self._post._mutable = False  # type: ignore[attr-defined]
