@@ -44,7 +44,7 @@ def refuse(path: str, problem: str, hint: str = "") -> NoReturn:
 
 
 def check_text(value: object, path: str) -> str:
-    """Return ``value`` if it is text that every database can hold.
+    """Return ``value`` if it is text that every database can hold; a subclass becomes its plain text.
 
     Raises:
         ValidationFailed: it is no ``str``, or holds a NUL or a lone surrogate.
@@ -58,7 +58,7 @@ def check_text(value: object, path: str) -> str:
             value.encode()
         except UnicodeEncodeError as error:
             refuse(path, f"The text holds a lone surrogate at position {error.start}.")
-    return value
+    return str.__str__(value)  # ``str()`` of a text that is an Enum is its name, not its text
 
 
 def printable(text: str) -> str:
@@ -80,7 +80,7 @@ def to_json(value: object, *, path: str = "", max_depth: int = MAX_DEPTH) -> JSO
     if isinstance(value, enum.Enum):
         return to_json(value.value, path=path, max_depth=max_depth)
     if isinstance(value, str):
-        return str(check_text(value, path))
+        return check_text(value, path)
     if isinstance(value, int):
         return _integer(value, path)
     if isinstance(value, float):
@@ -163,7 +163,7 @@ def _key(key: object, path: str) -> str:
     if not isinstance(key, str):
         shown = repr(key) if _is_plain(key, 0) else f"of type {type(key).__name__}"  # a repr may be anything
         refuse(path, f"The key {shown} is no text: JSON objects have text keys.")
-    return str(check_text(key, path))
+    return check_text(key, path)
 
 
 def _leaf(value: object, path: str, left: int) -> JSONValue:

@@ -46,7 +46,7 @@ def check_agent(value: object) -> str:
             hint="Use 1 to 64 letters, digits and . _ : @ -, starting with a letter or digit.",
             errors={"agent": ["This is no agent id."]},
         )
-    return value
+    return str.__str__(value)
 
 
 def check_label(value: object, name: str, *, longest: int) -> str:

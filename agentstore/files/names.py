@@ -37,7 +37,7 @@ def check_name(name: object) -> str:
     """
     if not isinstance(name, str):
         guards.refuse("name", f"A file name is text, found {type(name).__name__}.")
-    return _checked(name)
+    return _checked(str.__str__(name))
 
 
 @lru_cache(maxsize=4096)

@@ -157,19 +157,20 @@ def read_ts(value: object) -> datetime:
 
 def _entry(value: Mapping[str, Any], ts: datetime) -> Entry:
     return Entry(
-        id=str(value["id"]),
-        problem=str(value["problem"]),
-        strategy=str(value["strategy"]),
+        id=str.__str__(value["id"]),
+        problem=str.__str__(value["problem"]),
+        strategy=str.__str__(value["strategy"]),
         confidence=float(value["confidence"]) or 0.0,  # not -0.0
         ts=ts,
         teacher_model=_plain(value.get("teacher_model")),
         signature=_plain(value.get("signature")),
-        origin=value.get("origin") or "earned",
+        origin="seeded" if value.get("origin") == "seeded" else "earned",
     )
 
 
 def _plain(text: str | None) -> str | None:
-    return None if text is None else str(text)
+    """Return the plain text of a subclass: ``str()`` of one that is an Enum is its name."""
+    return None if text is None else str.__str__(text)
 
 
 def _raise(found: Mapping[str, str]) -> None:
@@ -199,10 +200,10 @@ def _tenant_issue(value: object) -> str:
 
 
 def _id_issue(value: object) -> str:
-    issue = _text_issue(value)
-    if issue or STRATEGY_ID_RE.fullmatch(str(value)):
+    if issue := _text_issue(value):
         return issue
-    return f"{str(value)[:80]!r} is no strategy id."
+    text = guards.check_text(value, "")
+    return "" if STRATEGY_ID_RE.fullmatch(text) else f"{text[:80]!r} is no strategy id."
 
 
 def _text_issue(value: object, *, cap: int | None = None) -> str:
@@ -217,7 +218,9 @@ def _text_issue(value: object, *, cap: int | None = None) -> str:
 
 
 def _content_issue(value: object, *, cap: int | None = None) -> str:
-    return _text_issue(value, cap=cap) or ("" if fold(str(value)).strip() else "Blank.")
+    if issue := _text_issue(value, cap=cap):
+        return issue
+    return "" if fold(guards.check_text(value, "")).strip() else "Blank."
 
 
 def _optional_issue(value: object, *, cap: int | None = None) -> str:

@@ -116,7 +116,7 @@ class InMemoryStrategyStore(StrategyMethods):
 
     def _row(self, id: object) -> StoredStrategy | None:
         with self._lock:
-            return self._rows.get(id) if isinstance(id, str) else None
+            return self._rows.get(str.__str__(id)) if isinstance(id, str) else None
 
     def _all(self) -> Iterable[StoredStrategy]:
         with self._lock:

@@ -145,7 +145,7 @@ class StrategyStore(StrategyMethods):
     def _one(self, id: object) -> StoredStrategy | None:
         if not isinstance(id, str) or not entry.STRATEGY_ID_RE.fullmatch(id):
             return None
-        return next(iter(self._readable(self._rows.by_ids([id]))), None)
+        return next(iter(self._readable(self._rows.by_ids([str.__str__(id)]))), None)
 
     def has(self, *, problem: str, strategy: str) -> bool:
         key = dedup_key(guards.check_text(problem, "problem"), guards.check_text(strategy, "strategy"))
@@ -227,7 +227,7 @@ class StrategyStore(StrategyMethods):
             return False
         with atomic(self.alias):
             self._rows.lock()
-            found = self._rows.by_ids([id])
+            found = self._rows.by_ids([str.__str__(id)])
             done = bool(found) and bool(self._rows.remove([found[0].id]))
         if done:
             self._announce("deleted", [id])

@@ -11,12 +11,15 @@ from decimal import Decimal
 from typing import Annotated
 
 import pytest
+from django.utils.safestring import SafeString
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, PlainSerializer
 
 from agentstore.core import guards
 from agentstore.core.errors import TooLarge, ValidationFailed
+from agentstore.core.tenancy import check_agent, check_tenant
+from agentstore.files.names import check_name
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 JSON = st.recursive(
@@ -36,6 +39,15 @@ class Level(enum.IntEnum):
 
 class Word(str, enum.Enum):  # noqa: UP042 - str() of it is not its value
     YES = "yes"
+
+
+@pytest.mark.parametrize("text", [Word.YES, SafeString("yes")], ids=["enum", "safe"])
+def test_a_subclass_of_text_becomes_its_plain_text(text):
+    for plain in (
+        guards.check_text(text, "x"), guards.to_json(text), check_tenant(text), check_agent(text),
+        check_name(text),
+    ):  # fmt: skip
+        assert (type(plain), plain) == (str, "yes")
 
 
 class Inner(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import enum
 import math
 from datetime import timedelta
 
@@ -48,6 +49,28 @@ def test_a_save_keeps_what_it_is_given_verbatim(store, now):
     row = dataclasses.asdict(store.get("str_0193-A"))
     assert row | given == row
     assert row["ts"].isoformat() == "2025-12-31T23:00:00+00:00"
+
+
+class Word(str, enum.Enum):  # noqa: UP042 - str() of it is not its text
+    """Texts of a project's own, as many name their models."""
+
+    MODEL = "gpt-5"
+    PROBLEM = "extract tables"
+    ID = "one"
+    ORIGIN = "seeded"
+
+
+def test_a_text_that_is_an_enum_is_kept_as_its_text(store, tenant, now):
+    store.save(problem=Word.PROBLEM, strategy="Use pdfplumber", id=Word.ID, teacher_model=Word.MODEL,
+               signature=Word.MODEL, origin=Word.ORIGIN)  # fmt: skip
+
+    row = store.get("one")
+    texts = (row.tenant, row.id, row.problem, row.teacher_model, row.signature, row.origin)
+    assert texts == (tenant, "one", "extract tables", "gpt-5", "gpt-5", "seeded")
+    assert {*map(type, texts)} == {str}
+    assert store.get(Word.ID) == row and ids(store.find(Word.PROBLEM)) == ["one"]
+    assert store.seed([{"id": Word.ID, "problem": Word.PROBLEM, "strategy": "Use pdfplumber"}]).written == 1
+    assert store.delete(Word.ID) and store.usage().used == 0
 
 
 def test_the_same_content_is_one_row_under_the_stored_id_and_origin(store):
