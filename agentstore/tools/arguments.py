@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from agentstore.core import errors, guards
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.codec import suggest
+from agentstore.tools.jsonschema import options_of
 from agentstore.tools.spec import Tool
 
 __all__ = ["check_arguments"]
@@ -102,36 +101,31 @@ def _opened(value: JSONValue, schema: JSONObject, path: str, strict: bool) -> JS
 
 def _may_lack(schema: JSONObject, key: str) -> bool:
     """Tell whether a null at ``key`` of an object means that there is nothing."""
-    closed = [option for option in _options(schema) if "properties" in option]
+    closed = [option for option in options_of(schema) if "properties" in option]
     values = [option["properties"][key] for option in closed if key in option["required"]]
     return bool(closed) and not any(_takes_null(value) for value in values)
 
 
 def _takes_null(schema: JSONObject) -> bool:
-    return any(option.get("type") == "null" for option in _options(schema))
+    return any(option.get("type") == "null" for option in options_of(schema))
 
 
 def _inside(schema: JSONObject, word: str) -> JSONObject:
     """Return the schema that one of the options has under ``word``, for what is inside; {} if none has."""
-    found = (option[word] for option in _options(schema) if isinstance(option.get(word), dict))
+    found = (option[word] for option in options_of(schema) if isinstance(option.get(word), dict))
     return next(found, {})
 
 
 def _whole(value: float, schema: JSONObject) -> float | int:
     """Return 3.0 as 3 where only integers are allowed: to JSON Schema it is one, and vendors send it so."""
-    kinds = {option.get("type") for option in _options(schema)}
+    kinds = {option.get("type") for option in options_of(schema)}
     return int(value) if "integer" in kinds and "number" not in kinds and value.is_integer() else value
-
-
-def _options(schema: JSONObject) -> Sequence[JSONObject]:
-    options: Sequence[JSONObject] = schema.get("anyOf") or (schema,)
-    return options
 
 
 def _properties(schema: JSONObject) -> JSONObject:
     """Return the properties of an object's schema, of all its options together."""
     found: JSONObject = {}
-    for option in _options(schema):
+    for option in options_of(schema):
         found |= option.get("properties", {})
     return found
 
@@ -141,7 +135,7 @@ def _wants_opened(schema: JSONObject, strict: bool) -> bool:
 
     The strict variant asks for open objects as text, so there also where a text is allowed.
     """
-    options = _options(schema)
+    options = options_of(schema)
     kinds = {option.get("type") for option in options}
     if "string" in kinds:
         return strict and any("properties" not in o for o in options if o.get("type") == "object")

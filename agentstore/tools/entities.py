@@ -11,7 +11,7 @@ from typing import Any
 from agentstore.core import errors, guards
 from agentstore.core.values import EntityRow, JSONObject, utc_text
 from agentstore.entities.base import EntityModel
-from agentstore.entities.query import MAX_LIMIT
+from agentstore.entities.query import DEFAULT_LIMIT, MAX_LIMIT
 from agentstore.entities.reading import codec_of
 from agentstore.entities.store import EntityStore
 from agentstore.tools.entity_schemas import EntitySchemas
@@ -105,6 +105,7 @@ def _shown(store: EntityStore[Any], row: EntityRow[Any]) -> JSONObject:
 
 def _do_query(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
     given = {key: arguments[key] for key in ("limit", "order_by", "cursor") if key in arguments}
+    _schemas(store.model).check_filter(arguments.get("filter", {}))
     page = store.query(arguments.get("filter"), **given)
     keys = _schemas(store.model).flat_keys
     return {"rows": [row_result(row, keys) for row in page], "next_cursor": page.next_cursor}
@@ -164,7 +165,10 @@ def _told(schema: JSONObject, text: str, description: str) -> JSONObject:
 def _query(schemas: EntitySchemas, name: str, text: str) -> Tool:
     rest: JSONObject = {
         "order_by": schemas.order,
-        "limit": {"type": "integer", "description": f"How many rows, 1 to {MAX_LIMIT}; 25 if left out."},
+        "limit": {
+            "type": "integer",
+            "description": f"How many rows, 1 to {MAX_LIMIT}; {DEFAULT_LIMIT} if left out.",
+        },
         "cursor": {"type": "string", "description": "next_cursor of the page before, for the next one."},
     }
     description = describing(

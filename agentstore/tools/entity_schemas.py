@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from agentstore.core.values import JSONObject
+from agentstore.core.errors import ValidationFailed
+from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.codec import Codec
 from agentstore.entities.fields import SchemaField
 from agentstore.entities.query import operators_of
-from agentstore.tools.jsonschema import KEY_RE, object_schema, plain, unbounded
+from agentstore.tools.jsonschema import KEY_RE, object_schema, options_of, plain, unbounded
 
 __all__ = ["EntitySchemas"]
 
@@ -74,6 +75,24 @@ class EntitySchemas:
     def strict_filter(self) -> JSONObject:
         """The same for the indexed fields and the arrays alone."""
         return self._filter(indexed_only=True)
+
+    def check_filter(self, given: Mapping[str, JSONValue]) -> None:
+        """Refuse an object or list where a field holds neither: it would find nothing, and say nothing.
+
+        Raises:
+            ValidationFailed: there is one; ``errors`` has its key and the expected type.
+        """
+        for key, value in given.items():
+            options = options_of(self.filter["properties"].get(key, {}))
+            kinds = [option.get("type", "") for option in options]
+            if isinstance(value, dict | list) and {"object", "array", ""}.isdisjoint(kinds):
+                found = "object" if isinstance(value, dict) else "array"
+                problem = f"Expected {' or '.join(kinds)}, found {found}."
+                raise ValidationFailed(
+                    f"Filter {key!r}: {problem}",
+                    hint=f"An operator is a part of the key, as in {key.partition('__')[0]}__in.",
+                    errors={key: [problem]},
+                )
 
     def _filter(self, *, indexed_only: bool) -> JSONObject:
         properties: JSONObject = {}

@@ -8,11 +8,11 @@ of at most 64 letters, digits, ``_`` and ``-``. ``variants`` has what single ven
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentstore.core.values import JSONObject, JSONValue
 
-__all__ = ["ANY_VALUE", "KEY_RE", "flat", "object_schema", "only", "plain", "unbounded"]
+__all__ = ["ANY_VALUE", "KEY_RE", "flat", "object_schema", "only", "options_of", "plain", "unbounded"]
 
 KEY_RE = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 _KEPT = (
@@ -115,6 +115,12 @@ def _referred(schema: JSONObject, room: _Room, above: tuple[str, ...]) -> JSONOb
 def only(schema: JSONObject, *keys: str) -> JSONObject:
     """Return what ``schema`` has of ``keys``."""
     return {key: schema[key] for key in keys if key in schema}
+
+
+def options_of(schema: JSONObject) -> Sequence[JSONObject]:
+    """Return what a value may be one of; without options, the schema itself."""
+    options: Sequence[JSONObject] = schema.get("anyOf") or (schema,)
+    return options
 
 
 def flat(parts: list[JSONObject]) -> list[JSONObject]:

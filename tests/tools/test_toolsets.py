@@ -78,6 +78,46 @@ def test_what_is_wrong_comes_back_with_code_and_path(tasks, name, arguments, cod
     assert path is None or path in error["errors"]
 
 
+@pytest.mark.parametrize("generic", [False, True], ids=["per-entity", "generic"])
+@pytest.mark.parametrize(
+    ("filter", "problem"),
+    [
+        ({"text": {"contains": "x"}}, "Expected string, found object."),
+        ({"done": False, "priority": {"$gte": 3}}, "Expected integer, found object."),
+        ({"score": [1, 2]}, "Expected number or null, found array."),
+        (
+            {"priority__in": [1], "due_at__lt": {"value": "2027-01-01T00:00:00Z"}},
+            "Expected string, found object.",
+        ),
+    ],
+    ids=str,
+)
+def test_an_operator_inside_of_a_filters_value_is_told_instead_of_finding_nothing(
+    tenant, generic, filter, problem
+):
+    tools = toolset(tenant, entities=[Task], generic=generic)
+    name, given = ("entity_query", {"entity": "tasks"}) if generic else ("tasks_query", {})
+
+    error = tools.call(name, {**given, "filter": filter})["error"]
+
+    key = list(filter)[-1]
+    assert error["errors"] == {key: [problem]}
+    assert error["hint"] == f"An operator is a part of the key, as in {key.partition('__')[0]}__in."
+
+
+def test_objects_and_lists_are_filtered_where_a_field_holds_them(tenant):
+    tools = toolset(tenant, entities=[Task, Odd])
+    row = created(tools, tags=["a", "b"], address={"street": "Quay 1"}, priority=3)
+    odd = tools.call("odds_create", {"data": {"anything": {"a": [1]}, "meta": {"b": 1}}})["row"]
+
+    found = tools.call(
+        "tasks_query", {"filter": {"tags": ["a"], "address": {"street": "Quay 1"}, "priority__in": [3, 4]}}
+    )
+    others = tools.call("odds_query", {"filter": {"anything": {"a": [1]}, "meta": {}}})
+
+    assert [found["rows"], others["rows"]] == [[row], [odd]]
+
+
 def test_an_unknown_tool_names_the_closest(tasks):
     assert "'tasks_update'" in tasks.call("tasks_updat", {})["error"]["hint"]
 
