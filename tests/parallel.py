@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Event, Thread
 from typing import TypeVar
 
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
-__all__ = ["run_parallel", "sessions", "until_somebody_waits"]
+__all__ = ["run_parallel", "sessions", "until_somebody_waits", "while_open"]
 
 T = TypeVar("T")
 
@@ -59,3 +59,36 @@ def until_somebody_waits(*, timeout: float = 60) -> None:
                 return
         time.sleep(0.01)
     raise TimeoutError("Nobody waits for a lock.")
+
+
+def while_open(
+    act: Callable[[], object], then: Callable[[], T], *, at_last: Callable[[], object] = lambda: None
+) -> T | Exception:
+    """Return what ``then`` returns or raises while a transaction is open that did ``act``.
+
+    That one goes on with ``at_last``, and ends, once somebody waits for it.
+    """
+    done, failures = Event(), []
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                act()
+                done.set()
+                until_somebody_waits()
+                at_last()
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connections.close_all()
+
+    holder = Thread(target=hold)
+    holder.start()
+    assert done.wait(60)
+    try:
+        result: T | Exception = then()
+    except Exception as error:  # the caller judges it
+        result = error
+    holder.join(60)
+    assert failures == []
+    return result

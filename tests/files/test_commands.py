@@ -14,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, StoreModel, Usage
 from agentstore.files import FileStore
+from agentstore.files.archive import export_zip
 from agentstore.files.models import AgentFile, HistoricalAgentFile
-from agentstore.management.commands import agentstore_erase
+from agentstore.management.commands import agentstore_erase, agentstore_files_export
 from agentstore.strategies.incidents import report
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.store import StrategyStore
@@ -71,6 +72,19 @@ def test_one_exported_file_is_counted_as_one(store, tmp_path):
     store.delete("notes/day.md")
 
     assert "1 file of agent bia exported" in export(str(tmp_path / "one.zip"))
+
+
+def test_only_the_files_that_are_in_the_zip_are_counted(store, tmp_path, monkeypatch):
+    """Another is written right after the export has read them."""
+
+    def exported(store):
+        data = export_zip(store)
+        store.write("late.md", "x")
+        return data
+
+    monkeypatch.setattr(agentstore_files_export, "export_zip", exported)
+
+    assert "2 files of agent bia exported" in export(str(tmp_path / "two.zip"))
 
 
 def test_an_export_does_not_replace_what_is_there_unless_told(store, tmp_path):

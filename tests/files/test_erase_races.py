@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import io
-import threading
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connections, models, transaction
+from django.db import models
 
 from agentstore.core.models import AuditEntry, Usage
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 from agentstore.management.commands import agentstore_erase
 from agentstore.strategies.store import StrategyStore
-from tests.parallel import run_parallel, until_somebody_waits
+from tests.parallel import run_parallel, while_open
 from tests.testapp.models import Task
 
 pytestmark = [pytest.mark.postgres_only, pytest.mark.django_db(transaction=True)]
@@ -30,27 +29,6 @@ def left(tenant):
     return {model.__name__: model._base_manager.filter(tenant=tenant).count() for model in TABLES}
 
 
-def while_open(act, then, *, at_last=lambda: None):
-    """Run ``then`` in a transaction's presence: it did ``act``, and ends once somebody waits for it."""
-    done = threading.Event()
-
-    def hold():
-        try:
-            with transaction.atomic():
-                act()
-                done.set()
-                until_somebody_waits()
-                at_last()
-        finally:
-            connections.close_all()
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert done.wait(60)
-    then()
-    holder.join(60)
-
-
 def test_what_writers_note_of_a_row_while_it_is_erased_goes_with_it(tenant):
     store, tasks = FileStore(tenant, "bia"), Task.store(tenant)
     store.write("SOUL.md", "one")
@@ -60,8 +38,7 @@ def test_what_writers_note_of_a_row_while_it_is_erased_goes_with_it(tenant):
         store.write("SOUL.md", "a secret")
         tasks.update(row.id, {"text": "a secret"})
 
-    while_open(write, lambda: erase(tenant))
-
+    assert while_open(write, lambda: erase(tenant)) is None
     assert set(left(tenant).values()) == {0}
 
 
@@ -70,12 +47,13 @@ def test_who_deletes_a_row_and_an_erasure_do_not_wait_in_a_circle(tenant):
     tasks, deleted = Task.store(tenant), []
     row = tasks.create({"text": "one"})
 
-    while_open(
+    erased = while_open(
         lambda: Task._base_manager.select_for_update().get(id=row.id),
         lambda: erase(tenant),
         at_last=lambda: deleted.append(tasks.delete(row.id)),
     )
 
+    assert erased is None
     assert deleted == [True]
     assert set(left(tenant).values()) == {0}
 
@@ -86,12 +64,13 @@ def test_who_saves_a_strategy_and_an_erasure_do_not_wait_in_a_circle(tenant):
     said = {"problem": "late parcel", "strategy": "call the depot"}
     lessons.save(**said, confidence=1)
 
-    while_open(
+    erased = while_open(
         lambda: lessons.save(problem="lost parcel", strategy="look again"),
         lambda: erase(tenant),
         at_last=lambda: merged.append(lessons.save(**said, confidence=3).status),
     )
 
+    assert erased is None
     assert merged == ["merged"]
     assert lessons.usage().used == 0
 

@@ -269,6 +269,28 @@ def test_who_writes_several_files_never_waits_in_a_circle(store, what):
         assert any(isinstance(result, list) for result in results)
 
 
+def test_names_are_taken_last_and_in_one_order(store, monkeypatch):
+    """Empty or not: two that take the same names in opposite orders would wait for each other."""
+    for name, text in {"z.md": "", "m.md": "text", "a.md": "a longer text"}.items():
+        store.write(name, text)
+    moment = now()
+    store.rename("z.md", "1.md")
+    store.rename("a.md", "2.md")
+    store.write("m.md", "longer than it was")
+    carried, order = FileStore._carry_out, []
+
+    def carry_out(self, step, *rest):
+        order.append(step.planned.name)
+        return carried(self, step, *rest)
+
+    monkeypatch.setattr(FileStore, "_carry_out", carry_out)
+
+    store.restore_as_of(moment)
+
+    assert order == ["m.md", "a.md", "z.md"]
+    assert store.read("z.md") == ""
+
+
 @pytest.mark.postgres_only
 @pytest.mark.parametrize("backend", BACKENDS, indirect=True)
 def test_writers_of_different_files_never_wait_for_each_other(store, tenant):

@@ -344,6 +344,59 @@ def test_a_text_trimmed_between_plan_and_write_is_a_conflict(story, monkeypatch)
         story.restore_as_of(at(2))
 
 
+@pytest.mark.parametrize(
+    ("step", "after"),
+    [("_plan", True), ("_text", True), ("_carry_out", False)],
+    ids=["after the plan", "after its text was read", "while others are put back"],
+)
+def test_a_text_that_is_blanked_out_meanwhile_does_not_come_back(story, monkeypatch, step, after):
+    original, before = getattr(FileStore, step), contents(story)
+
+    def redact():
+        monkeypatch.setattr(FileStore, step, original)
+        story.redact("SOUL.md", 2, "held a key")
+
+    def beset(self, *arguments):
+        if not after:
+            redact()
+        result = original(self, *arguments)
+        if after:
+            redact()
+        return result
+
+    monkeypatch.setattr(FileStore, step, beset)
+
+    with pytest.raises(Conflict, match=r"SOUL\.md changed while it was being put back"):
+        story.restore_as_of(at(2))
+
+    assert contents(story) == before
+
+
+@pytest.mark.parametrize("method", ["all", "fetch"])
+def test_a_file_deleted_while_the_plan_is_made_keeps_its_history(files, monkeypatch, method):
+    """A plan of two moments would make a new file beside the deleted one."""
+    with clock_at(at(0)):
+        files.write("SOUL.md", "one")
+    with clock_at(at(1)):
+        files.write("SOUL.md", "two")
+    owner = type(files._files)
+    original = getattr(owner, method)
+
+    def preceded(self, *arguments):
+        monkeypatch.setattr(owner, method, original)
+        files.delete("SOUL.md")
+        return original(self, *arguments)
+
+    monkeypatch.setattr(owner, method, preceded)
+
+    try:
+        files.restore_as_of(at(0))
+    except Conflict:
+        files.undelete("SOUL.md")
+
+    assert 1 in [version.version for version in files.versions("SOUL.md")]
+
+
 def test_no_room_undoes_all(story, settings):
     settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_MAX_FILES": 4}
     before = story.contents()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import agentstore.files
-from agentstore.core.errors import AlreadyExists, Conflict, NotFound
+from agentstore.core.errors import AlreadyExists, Conflict, NotFound, ValidationFailed
 from agentstore.files import FileStore
 from agentstore.files.backend import Refusal
 from agentstore.files.portable import PortableFiles
@@ -175,3 +175,125 @@ def test_the_package_offers_the_store_and_nothing_by_chance():
     assert sorted(agentstore.files.__all__) == ["FileStore", "agents"]
     with pytest.raises(AttributeError, match="Nope"):
         _ = agentstore.files.Nope
+
+
+@pytest.fixture
+def three(files):
+    """The files, SOUL.md among them in three versions."""
+    for text in ("one", "two", "three"):
+        files.write("SOUL.md", text)
+    return files
+
+
+def test_a_text_that_is_blanked_out_meanwhile_does_not_come_back(three, rival, interfere):
+    interfere("write", lambda: rival.redact("SOUL.md", 1, "a secret"))
+
+    with pytest.raises(ValidationFailed, match=r"version 1 of SOUL\.md was blanked out"):
+        three.restore("SOUL.md", 1)
+
+    assert (three.read("SOUL.md"), three.info("SOUL.md").version) == ("three", 3)
+
+
+def test_a_text_that_is_trimmed_meanwhile_is_not_restored(three, rival, interfere, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_VERSIONS_KEPT": 2}
+    interfere("write", lambda: rival.write("SOUL.md", "four"))
+
+    with pytest.raises(NotFound, match=r"no version 1 of SOUL\.md"):
+        three.restore("SOUL.md", 1)
+
+    assert (three.read("SOUL.md"), three.info("SOUL.md").version) == ("four", 4)
+
+
+def test_no_version_is_blanked_out_that_is_yet_to_be_written(three, rival, monkeypatch):
+    """The version is the current one by the time that it would be blanked out."""
+    need = FileStore._need
+
+    def needed(self, name):
+        row = need(self, name)
+        monkeypatch.setattr(FileStore, "_need", need)
+        rival.write("SOUL.md", "four")
+        return row
+
+    monkeypatch.setattr(FileStore, "_need", needed)
+
+    with pytest.raises(NotFound, match=r"no version 4 of SOUL\.md"):
+        three.redact("SOUL.md", 4, "a secret")
+
+    three.write("SOUL.md", "five")
+    assert three.read("SOUL.md", 4) == "four"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda files: files.restore("SOUL.md", 1),
+        lambda files: files.replace("SOUL.md", "three", "one"),
+    ],
+    ids=["restore", "replace"],
+)
+def test_a_file_given_other_capitals_meanwhile_is_changed_under_those(three, rival, interfere, change):
+    interfere("write", lambda: rival.rename("SOUL.md", "Soul.md"))
+
+    info = change(three)
+
+    assert (info.name, info.version, info.changed) == ("Soul.md", 5, True)
+    assert three.read("Soul.md") == "one"
+
+
+def test_a_restore_of_what_is_given_other_capitals_each_time_gives_up(three, rival, interfere, settings):
+    settings.AGENTSTORE = {**settings.AGENTSTORE, "FILE_VERSIONS_KEPT": 2 * ATTEMPTS}
+    names = iter(["soul.md", "SOUL.md"] * ATTEMPTS)
+    interfere("write", lambda: rival.rename("SOUL.md", next(names)), always=True)
+
+    with pytest.raises(Conflict, match="changed 50 times"):
+        three.restore("SOUL.md", 1)
+
+
+def test_a_difference_shows_the_text_of_the_version_that_it_names(three, rival, interfere):
+    interfere("read", lambda: rival.write("SOUL.md", "four"))
+
+    diff = three.diff("SOUL.md", 1)
+
+    assert "+++ SOUL.md (version 3)" in str(diff)
+    assert "+three" in str(diff)
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        ("delete", lambda files: files.delete("SOUL.md")),
+        ("rename", lambda files: files.rename("SOUL.md", "b.md").version == 2),
+    ],
+    ids=["delete", "rename"],
+)
+def test_a_file_that_has_taken_the_name_meanwhile_is_the_one_that_is_meant(
+    files, monkeypatch, method, change
+):
+    """A statement that waited for who moved the one file away does not see the other."""
+    files.write("SOUL.md", "one")
+    original, asked = getattr(PortableFiles, method), []
+
+    def refused_once(self, *arguments):
+        asked.append(1)
+        if len(asked) == 1:
+            return Refusal.STALE
+        return original(self, *arguments)
+
+    monkeypatch.setattr(PortableFiles, method, refused_once)
+
+    assert change(files)
+    assert (len(asked), files.read("SOUL.md")) == (2, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda files: files.delete("SOUL.md"), lambda files: files.rename("SOUL.md", "b.md")],
+    ids=["delete", "rename"],
+)
+def test_who_finds_another_file_each_time_gives_up(files, monkeypatch, change):
+    files.write("SOUL.md", "one")
+    for method in ("delete", "rename"):
+        monkeypatch.setattr(PortableFiles, method, lambda self, *arguments: Refusal.STALE)
+
+    with pytest.raises(Conflict, match="changed 50 times"):
+        change(files)

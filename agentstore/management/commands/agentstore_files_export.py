@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,7 @@ class Command(BaseCommand):
             else:
                 count = export_folder(store, path)
         except AgentStoreError as error:
-            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+            raise CommandError(error.full_message) from error
         except OSError as error:
             raise CommandError(f"{path} can't be written: {error.strerror or error}.") from error
         files = "file" if count == 1 else "files"
@@ -44,7 +46,8 @@ class Command(BaseCommand):
         """Write the zip and return how many files are in it."""
         if path.exists() and not overwrite:
             raise CommandError(f"{path} exists. Name another file, or add --overwrite.")
-        data, count = export_zip(store), len(store.list())
+        data = export_zip(store)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-        return count
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return len(archive.namelist()) - 1  # the manifest is one
