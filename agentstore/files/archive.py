@@ -24,7 +24,7 @@ from agentstore.core.normalizing import normalized
 from agentstore.core.values import JSONValue, utc_text
 from agentstore.files.names import check_name, digest, name_key
 from agentstore.files.reading import ReadingFiles
-from agentstore.files.zipped import DAMAGED, is_folder, path_of
+from agentstore.files.zipped import DAMAGED, is_folder, is_resource_fork, path_of
 
 __all__ = ["MANIFEST", "Packed", "export_folder", "export_zip", "read_folder", "read_packed", "read_zip"]
 
@@ -218,7 +218,8 @@ def read_packed(packed: Iterable[Packed]) -> dict[str, str]:
         ValidationFailed: something in it may not be a file.
         TooLarge: it holds more than an agent may have.
     """
-    files = [file for file in packed if not DROPPINGS & set(file.path.casefold().split("/"))]
+    given = [file for file in packed if not DROPPINGS & set(file.path.casefold().split("/"))]
+    files = [file for file in given if not is_resource_fork(file.path, file.read)]
     if len(files) > settings.FILE_MAX_FILES + 1:
         raise TooLarge(f"There are {len(files):,} files; the limit is {settings.FILE_MAX_FILES:,}.")
     first = next((file for file in files if file.path == MANIFEST), None)

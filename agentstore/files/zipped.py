@@ -1,18 +1,24 @@
-"""The entries of zips from anywhere: what they are called, what a damaged one raises. Pure Python."""
+"""What bundles from anywhere hold: what an entry is called, what is no file, what a damaged zip raises.
+
+Pure Python.
+"""
 
 from __future__ import annotations
 
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 
-__all__ = ["DAMAGED", "is_folder", "path_of"]
+__all__ = ["DAMAGED", "is_folder", "is_resource_fork", "path_of"]
 
 #: What ``zipfile`` raises on zips that are damaged, or made to harm.
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, IndexError,
     OverflowError,
 )  # fmt: skip
+#: How the files begin that macOS writes beside others where it can't keep its own data (AppleDouble).
+_FORK = b"\0\5\x16\7"
 #: The flag that says: the name is UTF-8.
 _UTF8 = 0x800
 #: The extra field that holds the name in UTF-8 besides (Info-ZIP).
@@ -22,6 +28,11 @@ _UNICODE_PATH = 0x7075
 def is_folder(info: zipfile.ZipInfo) -> bool:
     """Tell whether an entry is a folder, which holds nothing itself."""
     return info.filename.endswith("/") and info.file_size == 0
+
+
+def is_resource_fork(path: str, read: Callable[[int], bytes]) -> bool:
+    """Tell whether a file is what macOS keeps of another one: ``._SOUL.md`` beside ``SOUL.md``."""
+    return path.rsplit("/", 1)[-1].startswith("._") and read(len(_FORK)) == _FORK
 
 
 def path_of(info: zipfile.ZipInfo) -> str:

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from agentstore.files import FileStore
+from agentstore.files.admin import unusual
 from agentstore.files.models import AgentFile
 
 pytestmark = pytest.mark.django_db
@@ -17,6 +18,18 @@ def lines(seed, length):
     chooser = random.Random(seed)
     count = (LIMIT - 1000) // (length + 1)
     return "\n".join("".join(chooser.choices("abc <&>'\"", k=length)) for _ in range(count))
+
+
+def test_the_name_of_an_invisible_character_is_made_once_however_often_it_stands_there(monkeypatch):
+    made = []
+    monkeypatch.setattr(unusual, "badge", lambda text: made.append(text) or f"[{text}]")
+    unusual._named.cache_clear()
+
+    shown = unusual.visible("<\r\u200b" * 30_000)
+    unusual._named.cache_clear()
+
+    assert shown == "&lt;[CR][U+200B]" * 30_000
+    assert made == ["CR", "U+200B"]
 
 
 @pytest.mark.parametrize("length", [1, 5, 20, 80, 1000, 50_000])

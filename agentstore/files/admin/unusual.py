@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -46,13 +47,14 @@ def badge(text: str) -> SafeString:
 
 def visible(text: str) -> SafeString:
     """Return text for a page, its invisible characters shown by their names; nothing can turn it around."""
-    parts = []
-    last = 0
-    for match in _INVISIBLE.finditer(text):
-        char = match.group()
-        parts += [escape(text[last : match.start()]), badge("CR" if char == "\r" else f"U+{ord(char):04X}")]
-        last = match.end()
-    return mark_safe("".join([*parts, escape(text[last:])]))  # noqa: S308 - every part is escaped
+    shown = _INVISIBLE.sub(lambda match: _named(match[0]), escape(text))
+    return mark_safe(shown)  # noqa: S308 - all of it is escaped
+
+
+@lru_cache(maxsize=256)
+def _named(char: str) -> str:
+    """Return the badge of an invisible character; a file may hold a hundred thousand of them."""
+    return badge("CR" if char == "\r" else f"U+{ord(char):04X}")
 
 
 def unusual_bytes(text: str) -> list[Unusual]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -135,7 +136,7 @@ def _paths(request: HttpRequest, uploads: Sequence[UploadedFile[Any]]) -> list[s
                 _("The paths of the folder’s files did not arrive."), hint=_("Pack the folder as a zip.")
             )
         return [str(upload.name) for upload in uploads]
-    names = [path.rsplit("/", 1)[-1] for path in sent[:single]]
+    names = [re.split(r"[/\\]", path)[-1] for path in sent[:single]]  # some programs send C:\\x\\SOUL.md
     return [*names, *(path.split("/", 1)[-1] for path in sent[single:])]
 
 
