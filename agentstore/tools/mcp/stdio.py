@@ -11,6 +11,7 @@ from io import TextIOWrapper
 import anyio
 from mcp.server.stdio import stdio_server
 
+from agentstore.tools.mcp.draining import drained
 from agentstore.tools.mcp.server import mcp_server
 from agentstore.tools.toolsets import Toolset
 
@@ -28,7 +29,8 @@ def serve_stdio(tools: Toolset) -> None:
 
 async def _serve(tools: Toolset, stream: TextIOWrapper) -> None:
     server = mcp_server(tools)
-    async with stdio_server(stdout=anyio.wrap_file(stream)) as (incoming, outgoing):
+    async with stdio_server(stdout=anyio.wrap_file(stream)) as streams:
+        incoming, outgoing = drained(*streams)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
