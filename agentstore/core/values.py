@@ -5,7 +5,7 @@ Pure Python: this module imports without Django. Every value is a frozen, keywor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -18,6 +18,7 @@ from uuid_utils import compat
 __all__ = [
     "NOBODY",
     "Acting",
+    "EachOnce",
     "EntityRow",
     "HistoryEntry",
     "JSONObject",
@@ -132,6 +133,30 @@ class Page(Generic[S]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+class EachOnce:
+    """Lets each row of an iteration through once, though a write moves it behind the others again.
+
+    A write changes when a row was last updated, by which rows with equal values go, or the very value
+    that they are ordered by: a loop that writes each row would never end. Where that can happen the
+    rows' ids are remembered, about 100 bytes each.
+    """
+
+    #: Orders in which a write moves a row nowhere, or to the front.
+    SAFE = ("id", "-id", "-created_at", "-updated_at")
+
+    def __init__(self, order_by: str | None) -> None:
+        self._seen: set[bytes] | None = None if order_by is None or order_by in self.SAFE else set()
+
+    def __call__(self, rows: Iterable[EntityRow[S]]) -> Iterator[EntityRow[S]]:
+        """Yield the rows of the next page that did not come before."""
+        for row in rows:
+            if self._seen is None:
+                yield row
+            elif row.id.bytes not in self._seen:
+                self._seen.add(row.id.bytes)
+                yield row
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentstore.core.aio import run
 from agentstore.core.context import Who
-from agentstore.core.values import EntityRow, HistoryEntry, JSONValue, Page, Usage
+from agentstore.core.values import EachOnce, EntityRow, HistoryEntry, JSONValue, Page, Usage
 from agentstore.entities.query import DEFAULT_LIMIT, MAX_LIMIT
 from agentstore.entities.schema import EntitySchema
 
@@ -50,10 +50,11 @@ class AsyncTwins(Generic[S]):
         self, filter: Mapping[str, JSONValue] | None = None, *, order_by: str | None = None
     ) -> AsyncIterator[EntityRow[S]]:
         """Do what ``iterate`` does, one hop a page."""
+        once = EachOnce(order_by)
         cursor = None
         while True:
             page = await self.aquery(filter, limit=MAX_LIMIT, order_by=order_by, cursor=cursor)
-            for row in page.rows:
+            for row in once(page):
                 yield row
             cursor = page.next_cursor
             if cursor is None:

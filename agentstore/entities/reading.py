@@ -16,7 +16,7 @@ from agentstore.core import errors, guards
 from agentstore.core.context import checked
 from agentstore.core.storage import single_statements
 from agentstore.core.tenancy import check_tenant
-from agentstore.core.values import EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
+from agentstore.core.values import EachOnce, EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
 from agentstore.entities.backend import PageRequest, RawRow, RowBackend
 from agentstore.entities.codec import Codec, Document, exact_value
 from agentstore.entities.cursor import Position, binding_of, read_cursor, refused_cursor, write_cursor
@@ -149,7 +149,7 @@ class ReadingStore(Generic[S]):
         None when there is none, or when the audit of that version is gone.
 
         Raises:
-            ValidationFailed: ``version`` is no int.
+            ValidationFailed: ``version`` is not an int.
         """
         return self._get(id, version, deleted=False)
 
@@ -157,7 +157,7 @@ class ReadingStore(Generic[S]):
         """Return the deleted row of that id, or an earlier version of it: what an undelete brings back.
 
         Raises:
-            ValidationFailed: ``version`` is no int.
+            ValidationFailed: ``version`` is not an int.
         """
         return self._get(id, version, deleted=True)
 
@@ -245,10 +245,11 @@ class ReadingStore(Generic[S]):
         return self._iterate(*self._parse(filter, order_by))
 
     def _iterate(self, clauses: tuple[Clause, ...], order: Order) -> Iterator[EntityRow[S]]:
+        once = EachOnce(str(order))
         cursor = None
         while True:
             page = self._page(clauses, order, MAX_LIMIT, cursor)
-            yield from page.rows
+            yield from once(page)
             cursor = page.next_cursor
             if cursor is None:
                 return
@@ -273,7 +274,7 @@ class ReadingStore(Generic[S]):
         ``limit`` is at least 1; ``before`` is the ``id`` of the last entry of the page before.
 
         Raises:
-            ValidationFailed: ``limit`` is no int.
+            ValidationFailed: ``limit`` is not an int.
         """
         key, last = parse_id(id), parse_id(before)
         if limit is not None:

@@ -15,7 +15,7 @@ from agentstore.core.aio import run
 from agentstore.core.context import MAX_REASON
 from agentstore.core.storage import translate_errors
 from agentstore.core.tenancy import check_label
-from agentstore.core.values import EntityRow
+from agentstore.core.values import EachOnce, EntityRow
 from agentstore.entities.backend import PageRequest, RawRow
 from agentstore.entities.pages import fetch_rows, read_page
 from agentstore.entities.query import MAX_LIMIT, parse_filter, parse_order
@@ -58,19 +58,23 @@ def _begin(model: type[EntityModel], filter: object, order_by: str | None, reaso
     return request
 
 
-def _rows(model: type[EntityModel], request: PageRequest | None) -> Iterator[EntityRow[Any]]:
-    while request is not None:
-        found = _page(model, request)
-        yield from (to_row(codec_of(model), raw) for raw in found)
-        request = _next(request, found)
+def _rows(model: type[EntityModel], request: PageRequest) -> Iterator[EntityRow[Any]]:
+    once = EachOnce(str(request.order))
+    following: PageRequest | None = request
+    while following is not None:
+        found = _page(model, following)
+        yield from once(to_row(codec_of(model), raw) for raw in found)
+        following = _next(following, found)
 
 
-async def _arows(model: type[EntityModel], request: PageRequest | None) -> AsyncIterator[EntityRow[Any]]:
-    while request is not None:
-        found = await run(_page, model, request)
-        for raw in found:
-            yield to_row(codec_of(model), raw)
-        request = _next(request, found)
+async def _arows(model: type[EntityModel], request: PageRequest) -> AsyncIterator[EntityRow[Any]]:
+    once = EachOnce(str(request.order))
+    following: PageRequest | None = request
+    while following is not None:
+        found = await run(_page, model, following)
+        for row in once(to_row(codec_of(model), raw) for raw in found):
+            yield row
+        following = _next(following, found)
 
 
 def _next(request: PageRequest, found: list[RawRow]) -> PageRequest | None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from typing import Generic, NoReturn, TypeVar, Unpack
 from uuid import UUID
 
-from agentstore.core.values import EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
+from agentstore.core.values import EachOnce, EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
 from agentstore.remote.answers import Answer
 from agentstore.remote.failures import LocalOnly
 from agentstore.remote.plans import DEFAULT_LIMIT, PAGE, Plan, Plans
@@ -86,10 +86,11 @@ class AsyncMethods(_Store[S], ABC):
         self, filter: Mapping[str, JSONValue] | None = None, *, order_by: str | None = None
     ) -> AsyncIterator[EntityRow[S]]:
         """Do what ``iterate`` does, one request a page."""
+        once = EachOnce(order_by)
         cursor = None
         while True:
             page = await self.aquery(filter, limit=PAGE, order_by=order_by, cursor=cursor)
-            for row in page.rows:
+            for row in once(page):
                 yield row
             cursor = page.next_cursor
             if cursor is None:

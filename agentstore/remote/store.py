@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, Unpack
 from uuid import UUID
 
-from agentstore.core.values import EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
+from agentstore.core.values import EachOnce, EntityRow, HistoryEntry, JSONValue, Page, Usage, Who
 from agentstore.remote.aio import AsyncMethods
 from agentstore.remote.answers import Answer
 from agentstore.remote.plans import DEFAULT_LIMIT, PAGE, Plan, Plans
@@ -48,7 +48,7 @@ class RemoteStore(AsyncMethods[S]):
         """Return the live row of that id, or an earlier ``version`` of it; None when there is none.
 
         Raises:
-            ValidationFailed: ``version`` is no int.
+            ValidationFailed: ``version`` is not an int.
         """
         return self._run(self._plans.get(id, version))
 
@@ -56,7 +56,7 @@ class RemoteStore(AsyncMethods[S]):
         """Return the deleted row of that id, or an earlier version of it: what an undelete brings back.
 
         Raises:
-            ValidationFailed: ``version`` is no int.
+            ValidationFailed: ``version`` is not an int.
         """
         return self._run(self._plans.get(id, version, deleted=True))
 
@@ -86,8 +86,9 @@ class RemoteStore(AsyncMethods[S]):
         return self._iterate(self.query(filter, limit=PAGE, order_by=order_by), filter, order_by)
 
     def _iterate(self, page: Page[S], filter: Any, order_by: str | None) -> Iterator[EntityRow[S]]:
+        once = EachOnce(order_by)
         while True:
-            yield from page.rows
+            yield from once(page)
             if page.next_cursor is None:
                 return
             page = self.query(filter, limit=PAGE, order_by=order_by, cursor=page.next_cursor)
@@ -110,7 +111,7 @@ class RemoteStore(AsyncMethods[S]):
         """Return the audited changes of a row, deleted or not, newest first; [] for an unknown id.
 
         Raises:
-            ValidationFailed: ``limit`` is no int.
+            ValidationFailed: ``limit`` is not an int.
         """
         return self._run(self._plans.history(id, limit, before))
 
@@ -152,7 +153,7 @@ class RemoteStore(AsyncMethods[S]):
         With ``expected_version`` it is sent again where an answer is lost: it cannot happen twice.
 
         Raises:
-            ValidationFailed: the patch is no object, or the row would not fit the schema.
+            ValidationFailed: the patch is not an object, or the row would not fit the schema.
             NotFound: there is no live row of that id.
             Conflict: the row is not at ``expected_version``.
             TooLarge: the row would be over the server's limit.
@@ -176,7 +177,7 @@ class RemoteStore(AsyncMethods[S]):
         """Delete a live row, softly: it frees its place and can be undeleted. False if there is none.
 
         Raises:
-            ValidationFailed: ``expected_version`` is no int.
+            ValidationFailed: ``expected_version`` is not an int.
             Conflict: the row is not at ``expected_version``.
         """
         return self._run(self._plans.delete(id, expected_version, who))

@@ -133,6 +133,23 @@ def test_aiterate_goes_from_page_to_page(tasks, django_assert_num_queries):
         assert len(async_to_sync(story)()) == 230
 
 
+def test_aiterate_gives_each_row_once_though_the_loop_writes_it(tasks):
+    tasks.create_many({"text": str(number)} for number in range(103))
+
+    async def story():
+        found = []
+        async for row in tasks.aiterate(order_by="priority"):
+            found.append(row.id)
+            await tasks.aupdate(row.id, {"text": "seen"})
+            if len(found) == 300:
+                break
+        return found
+
+    found = async_to_sync(story)()
+
+    assert len(found) == len(set(found)) == 103
+
+
 def test_outside_a_request_one_slow_call_does_not_hold_up_the_others(
     transactional_db, backend, tenant, monkeypatch
 ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import islice
 
 import pytest
 from django.db import connection, connections
@@ -78,6 +79,20 @@ def test_iterate_gives_all_rows_page_by_page(tasks, django_assert_num_queries):
         found = list(tasks.iterate({"priority": 1}, order_by="created_at"))
 
     assert len({row.id for row in found}) == 115
+
+
+@pytest.mark.parametrize("order_by", ["priority", "-priority", "score", "updated_at", None])
+def test_iterate_gives_each_row_once_though_the_loop_writes_it(tasks, order_by):
+    """The priority that it is ordered by is changed as well, up or down."""
+    tasks.create_many({"text": str(number)} for number in range(103))
+    step = -1 if order_by == "-priority" else 1
+
+    found = []
+    for row in islice(tasks.iterate(order_by=order_by), 300):
+        found.append(row.id)
+        tasks.update(row.id, {"text": "seen", "priority": row.data.priority + step})
+
+    assert len(found) == len(set(found)) == 103
 
 
 @pytest.mark.parametrize(

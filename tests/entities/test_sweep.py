@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import islice
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -109,3 +110,32 @@ def test_the_async_sweep_finds_the_same_rows_and_is_checked_and_logged_alike(of_
     assert found == [row.id for row in Task.sweep({"text": "x"}, order_by="-created_at", reason="send")]
     assert len(found) == 230
     assert [record.getMessage() for record in caplog.records] == ["sweep of tasks: send"]
+
+
+def test_a_sweep_gives_each_row_once_though_the_loop_writes_it(db):
+    Task.store("acme").create_many({"text": "x"} for _ in range(103))
+
+    found = []
+    for row in islice(Task.sweep({"text": "x"}, order_by="due_at", reason="send"), 300):
+        found.append(row.id)
+        Task.store(row.tenant).update(row.id, {"priority": 1})
+
+    assert len(found) == len(set(found)) == 103
+
+
+def test_the_async_sweep_gives_each_row_once_though_the_loop_writes_it(db):
+    store = Task.store("acme")
+    store.create_many({"text": "x"} for _ in range(103))
+
+    async def story():
+        found = []
+        async for row in Task.asweep({"text": "x"}, order_by="due_at", reason="send"):
+            found.append(row.id)
+            await store.aupdate(row.id, {"priority": 1})
+            if len(found) == 300:
+                break
+        return found
+
+    found = async_to_sync(story)()
+
+    assert len(found) == len(set(found)) == 103

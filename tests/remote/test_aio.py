@@ -123,6 +123,22 @@ def test_aiterate_goes_from_page_to_page(run, live):
     assert len(live.requests) == 3
 
 
+def test_aiterate_gives_each_row_once_though_the_loop_writes_it(run):
+    async def story(tasks):
+        await tasks.acreate_many([{"text": str(number)} for number in range(103)])
+        found = []
+        async for each in tasks.aiterate(order_by="priority"):
+            found.append(each.id)
+            await tasks.aupdate(each.id, {"text": "seen"})
+            if len(found) == 300:
+                break
+        return found
+
+    found = run(story)
+
+    assert len(found) == len(set(found)) == 103
+
+
 def test_many_calls_at_once_share_the_connections(run):
     async def story(tasks):
         await asyncio.gather(*(tasks.acreate({"text": str(number)}) for number in range(20)))
