@@ -29,6 +29,22 @@ def upload(api_client):
     return post
 
 
+@pytest.mark.parametrize(
+    ("type", "status"),
+    [
+        ("application/zip", 200),
+        ("application/x-zip-compressed", 200),
+        ("application/octet-stream", 415),
+        ("multipart/form-data; boundary=x", 415),
+    ],
+)
+def test_a_zip_is_taken_under_the_name_that_windows_gives_it_too(own, upload, type, status):
+    response = upload(make_zip(("a.md", "x")), type=type)
+
+    assert response.status_code == status
+    assert own.read("a.md") == ("x" if status == 200 else None)
+
+
 def test_what_is_downloaded_can_be_uploaded(api_client, own, upload):
     own.write("SOUL.md", "\ntext\r\n")
     own.write("notes/ünï.md", "")

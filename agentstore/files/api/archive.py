@@ -27,10 +27,16 @@ class ZipParser(BaseParser):
         return parser_context["request"].body
 
 
+class WindowsZipParser(ZipParser):
+    """The same under the name that browsers on Windows give it."""
+
+    media_type = "application/x-zip-compressed"
+
+
 class ArchiveView(AgentView):
     """All files of an agent as a zip, and back."""
 
-    parser_classes = [ZipParser]
+    parser_classes = [ZipParser, WindowsZipParser]
 
     def actions_of(self, request: Request) -> Sequence[str]:
         if request.method != "POST":
