@@ -97,7 +97,7 @@ class StrategyMatch(StrategyRow):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FindResult(Sequence[StrategyMatch]):
-    """What find gives: the matches, best first; iterate over it.
+    """What find gives: the matches, best first; iterate over it. It equals a list of the same matches.
 
     ``empty_because`` says why there is none: ``no_terms`` (the query has no significant term),
     ``no_match`` or ``failed``; it is None when there are matches, and when none was asked for.
@@ -107,6 +107,12 @@ class FindResult(Sequence[StrategyMatch]):
     matches: list[StrategyMatch] = field(default_factory=list)
     empty_because: EmptyBecause | None = None
     left_out: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, FindResult):
+            told = self.empty_because, self.left_out
+            return self.matches == other.matches and told == (other.empty_because, other.left_out)
+        return self.matches == other if isinstance(other, list) else NotImplemented
 
     @property
     def truncated(self) -> bool:

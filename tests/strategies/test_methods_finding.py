@@ -34,6 +34,15 @@ def test_a_limit_is_the_most_there_is(stocked, limit, count):
     assert len(stocked.find("problem", limit=limit)) == count
 
 
+def test_what_was_found_equals_the_list_of_its_matches(stocked, now):
+    found = stocked.find("problem", limit=2)
+
+    assert found == list(found) and found != list(found)[:1] and found != tuple(found)
+    assert found == stocked.find("problem", limit=2) and found != stocked.find("problem")
+    assert stocked.find("problem", limit=0) == [] == stocked.find("nowhere")
+    assert stocked.find("problem", limit=0) != stocked.find("nowhere")  # which says why it is empty
+
+
 @pytest.mark.parametrize("query", [None, 5, b"problem", ["problem"], "a\0", "a\ud800"], ids=repr)
 def test_a_query_is_text(store, query):
     with pytest.raises(ValidationFailed) as info:
