@@ -15,6 +15,7 @@ from agentstore.tools.arguments import check_arguments
 from agentstore.tools.entities import entity_tools, row_schema
 from agentstore.tools.jsonschema import object_schema
 from agentstore.tools.spec import Tool
+from agentstore.tools.variants import plain_variant
 
 __all__ = ["generic_tools"]
 
@@ -72,7 +73,7 @@ def _describe(by_entity: dict[str, dict[str, Tool]], entity: JSONObject) -> Tool
         tools = _pick(by_entity, arguments["entity"])
         return {
             "entity": arguments["entity"],
-            "arguments": {act: tool.input_schema for act, tool in tools.items()},
+            "arguments": {act: plain_variant(tool.input_schema) for act, tool in tools.items()},
         }
 
     return Tool(
