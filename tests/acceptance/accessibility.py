@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.acceptance.chromium import opened, sign_in
+
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
+#: Colours and widths to look at pages in.
+SCREENS = [("light", 400), ("dark", 1280)]
 
 #: What Django's own templates bring: links of breadcrumbs, the search box, its link to show all.
 DJANGOS = [
@@ -12,7 +17,6 @@ DJANGOS = [
     ("link-in-text-block", ".small > a"),
     ("label-title-only", "#searchbar"),
 ]
-
 
 #: Whether a table is wider than what it stands in, and no box of its own scrolls it.
 STICKS_OUT = """[...document.querySelectorAll("#content .as-table:not(.as-scroll *)")].some(
@@ -33,6 +37,23 @@ def violations(page):
         + ["scrolls sideways"] * wide
         + ["a table sticks out"] * sticks_out
     )
+
+
+def check_pages(url, states, *, scheme, width):
+    """Look at every state of the pages of a live server: ``states`` has, by name, what leads there."""
+
+    def look_at_all(page):
+        sign_in(page)
+        found = {}
+        for name, lead in states.items():
+            lead(page)
+            found[name] = violations(page)
+        return {name: problems for name, problems in found.items() if problems}
+
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
+    with opened(url, **options) as browser:
+        problems = browser.do(look_at_all, timeout=900)
+    assert not problems, "\n".join(f"{name}: {told}" for name, told in problems.items())
 
 
 def _within(page, node, part):

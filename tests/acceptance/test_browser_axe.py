@@ -13,8 +13,8 @@ from django.urls import reverse
 from agentstore.core.values import clock_at
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
-from tests.acceptance.accessibility import violations
-from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
+from tests.acceptance.accessibility import SCREENS, check_pages
+from tests.acceptance.chromium import needs_chromium, press
 from tests.testapp.models import Task
 
 # Pages look alike on every database, and these looks take long.
@@ -154,19 +154,8 @@ def states(pages):
     return led | acts
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 400), ("dark", 1280)])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_the_pages_of_files_and_entities_pass_axe_and_fit_the_screen(
     live_server, admin_user, pages, scheme, width
 ):
-    def look_at_all(page):
-        sign_in(page)
-        found = {}
-        for name, lead in states(pages).items():
-            lead(page)
-            found[name] = violations(page)
-        return {name: problems for name, problems in found.items() if problems}
-
-    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
-    with opened(live_server.url, **options) as browser:
-        problems = browser.do(look_at_all, timeout=900)
-    assert not problems, "\n".join(f"{name}: {told}" for name, told in problems.items())
+    check_pages(live_server.url, states(pages), scheme=scheme, width=width)

@@ -12,8 +12,8 @@ from django.urls import reverse
 from agentstore.core.values import clock_at
 from agentstore.strategies import StrategyStore
 from agentstore.strategies.models import Strategy
-from tests.acceptance.accessibility import violations
-from tests.acceptance.chromium import needs_chromium, opened, press, sign_in
+from tests.acceptance.accessibility import SCREENS, check_pages
+from tests.acceptance.chromium import needs_chromium, press
 
 pytestmark = [pytest.mark.django_db(transaction=True), needs_chromium]
 
@@ -104,19 +104,8 @@ def states(pk):
 
 
 @pytest.mark.postgres_only  # it takes long, and pages look alike on every database
-@pytest.mark.parametrize(("scheme", "width"), [("light", 400), ("dark", 1280)])
+@pytest.mark.parametrize(("scheme", "width"), SCREENS)
 def test_the_pages_of_strategies_pass_axe_and_fit_the_screen(live_server, admin_user, stored, scheme, width):
     pk = Strategy.objects.get(strategy_id="str_0").pk
 
-    def look_at_all(page):
-        sign_in(page)
-        found = {}
-        for name, lead in states(pk).items():
-            lead(page)
-            found[name] = violations(page)
-        return {name: problems for name, problems in found.items() if problems}
-
-    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 900}}
-    with opened(live_server.url, **options) as browser:
-        problems = browser.do(look_at_all, timeout=900)
-    assert not problems, "\n".join(f"{name}: {told}" for name, told in problems.items())
+    check_pages(live_server.url, states(pk), scheme=scheme, width=width)

@@ -18,7 +18,17 @@ from agentstore.files import FileStore
 from agentstore.tools import mcp_app
 from project.asgi import application
 from tests.testapp.models import Task
-from tests.tools.mcp_clients import LIST, MODES, Held, error_of, headers, other_sessions, over_http, serving
+from tests.tools.mcp_clients import (
+    LIST,
+    MODES,
+    Held,
+    error_of,
+    headers,
+    other_sessions,
+    over_http,
+    serving,
+    until,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,14 +46,6 @@ def held(people):
     tools = Held()
     yield tools, mcp_app(tools=lambda user, wanted: tools, threads=2)
     tools.released.set()
-
-
-async def until(condition):
-    for _ in range(1200):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 @pytest.mark.parametrize("mode", MODES)

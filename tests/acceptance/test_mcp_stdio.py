@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from contextlib import suppress
 
 import pytest
 from mcp import StdioServerParameters
@@ -15,7 +14,17 @@ from agentstore.tools import toolset
 from agentstore.tools.mcp.threads import DEFAULT_THREADS
 from tests.isolated import ROOT
 from tests.testapp.models import Task
-from tests.tools.mcp_clients import MODES, error_of, other_sessions, run, server_environ, stdio_server
+from tests.tools.mcp_clients import (
+    HELLO,
+    MODES,
+    cancelled,
+    error_of,
+    other_sessions,
+    run,
+    server_environ,
+    stdio_server,
+    until,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,8 +37,7 @@ def send(method, params, **more):
     message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
     server.stdin.write(json.dumps(message).encode() + b"\\n")
     server.stdin.flush()
-send("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                    "clientInfo": {"name": "test", "version": "1"}}, id=0)
+send("initialize", json.loads(sys.argv[2]), id=0)
 send("notifications/initialized", {})
 server.stdout.readline()
 for n in range(200):
@@ -68,20 +76,6 @@ serve_stdio(tools)
 """
 
 
-async def until(condition):
-    for _ in range(1200):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("it did not happen")
-
-
-async def cancelled(call):
-    call.cancel()
-    with suppress(asyncio.CancelledError):
-        await call
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_calls_are_cancelled_over_standard_input_too(tmp_path, mode):
     """One that runs is not waited for and comes to its end; one that waits for a thread never begins."""
@@ -113,7 +107,10 @@ def test_calls_are_cancelled_over_standard_input_too(tmp_path, mode):
 def test_a_client_that_is_killed_takes_the_server_with_it(tenant):
     """The server has the client's standard error, which ends when both are gone."""
     with subprocess.Popen(
-        [sys.executable, "-c", DYING, tenant], cwd=ROOT, env=server_environ(), stderr=subprocess.PIPE
+        [sys.executable, "-c", DYING, tenant, json.dumps(HELLO)],
+        cwd=ROOT,
+        env=server_environ(),
+        stderr=subprocess.PIPE,
     ) as client:
         _, logged = client.communicate(timeout=300)
 
@@ -126,7 +123,12 @@ def test_a_client_that_is_killed_takes_the_server_with_it(tenant):
 def test_a_client_that_is_killed_leaves_no_connection_open(tenant):
     count = other_sessions()
 
-    subprocess.run([sys.executable, "-c", DYING, tenant], cwd=ROOT, env=server_environ(), capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", DYING, tenant, json.dumps(HELLO)],
+        cwd=ROOT,
+        env=server_environ(),
+        capture_output=True,
+    )
 
     assert asyncio.run(count()) == 0
 

@@ -209,40 +209,35 @@ def test_a_delete_and_an_undelete_that_never_get_through_give_up_too(tasks, monk
         tasks.undelete(gone.id)
 
 
-@pytest.mark.local_only
-def test_a_write_that_loses_a_race_is_decided_anew(tasks, monkeypatch):
-    """Between reading and writing someone else patches another field: both patches stay."""
-    row = tasks.create({"text": "a"})
-    rows = type(tasks._rows)
-    write, calls = rows.update, []
+@pytest.fixture
+def overtaken(tasks, monkeypatch):
+    """Have somebody else patch a row when it has been read and is about to be written; gives the writes."""
+    write, writes = type(tasks._rows).update, []
 
     def slow(self, change):
-        calls.append(change)
-        if len(calls) == 1:
-            tasks.update(row.id, {"priority": 7})
+        writes.append(change)
+        if len(writes) == 1:
+            tasks.update(change.id, {"priority": 7})
         return write(self, change)
 
-    monkeypatch.setattr(rows, "update", slow)
+    monkeypatch.setattr(type(tasks._rows), "update", slow)
+    return writes
+
+
+@pytest.mark.local_only
+def test_a_write_that_loses_a_race_is_decided_anew(tasks, overtaken):
+    """Between reading and writing someone else patches another field: both patches stay."""
+    row = tasks.create({"text": "a"})
 
     changed = tasks.update(row.id, {"text": "b"})
 
     assert (changed.version, changed.data.text, changed.data.priority) == (3, "b", 7)
-    assert [change.seen for change in calls] == [1, 1, 2]
+    assert [change.seen for change in overtaken] == [1, 1, 2]
 
 
 @pytest.mark.local_only
-def test_a_write_that_loses_a_race_with_a_version_is_a_conflict(tasks, monkeypatch):
+def test_a_write_that_loses_a_race_with_a_version_is_a_conflict(tasks, overtaken):
     row = tasks.create({"text": "a"})
-    rows = type(tasks._rows)
-    write, calls = rows.update, []
-
-    def slow(self, change):
-        calls.append(change)
-        if len(calls) == 1:
-            tasks.update(row.id, {"priority": 7})
-        return write(self, change)
-
-    monkeypatch.setattr(rows, "update", slow)
 
     with pytest.raises(Conflict) as info:
         tasks.update(row.id, {"text": "b"}, expected_version=1)

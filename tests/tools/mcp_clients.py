@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -30,8 +30,8 @@ from tests.isolated import ROOT
 from tests.parallel import sessions
 
 __all__ = [
-    "JSON", "LIST", "MODES", "URL", "Held", "error_of", "headers", "other_sessions", "over_http", "post",
-    "run", "server_environ", "serving", "stdio_server",
+    "HELLO", "JSON", "LIST", "MODES", "URL", "Held", "cancelled", "error_of", "headers", "other_sessions",
+    "over_http", "post", "run", "server_environ", "serving", "stdio_server", "until",
 ]  # fmt: skip
 
 #: The protocol without a handshake (2026-07-28) and with it.
@@ -51,6 +51,8 @@ def run(server: Server[Any] | Any, work: Callable[[Client], Awaitable[Any]], *, 
 #: What a client's request says of itself, and one that every server answers.
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+#: What a client says first that is made by hand, with the method ``initialize``.
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 #: Where an application is found that is not served on a port.
 URL = "http://testserver/mcp"
 
@@ -141,6 +143,22 @@ class Held(Toolset):
         assert self.released.wait(60)
         self.ended.append(arguments["n"])
         return arguments
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that another process or thread brings about."""
+    for _ in range(1200):
+        if condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+async def cancelled(call: asyncio.Task[Any]) -> None:
+    """Cancel a call that is under way, as a client does."""
+    call.cancel()
+    with suppress(asyncio.CancelledError):
+        await call
 
 
 def other_sessions() -> Callable[..., Awaitable[int]]:

@@ -1,7 +1,6 @@
 """Calls run in a bounded number of threads, can be cancelled, and leave no connection behind."""
 
 import asyncio
-from contextlib import suppress
 
 import pytest
 from django.db import connection
@@ -11,23 +10,9 @@ from agentstore.tools import toolset
 from agentstore.tools.mcp import mcp_server
 from agentstore.tools.mcp.threads import Threads
 from tests.testapp.models import Task
-from tests.tools.mcp_clients import MODES, Held, other_sessions, run
+from tests.tools.mcp_clients import MODES, Held, cancelled, other_sessions, run, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-async def until(condition):
-    for _ in range(1200):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("it did not happen")
-
-
-async def cancelled(task):
-    task.cancel()
-    with suppress(asyncio.CancelledError):
-        await task
 
 
 @pytest.mark.parametrize("mode", MODES)
