@@ -6,14 +6,14 @@ import functools
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from django.db import Error, InterfaceError, OperationalError, connections, transaction
+from django.db import Error, InterfaceError, OperationalError, connections, models, transaction
 
 from agentstore.conf import settings
 from agentstore.core.errors import StorageFailed
 
-__all__ = ["atomic", "failed", "planned_anew", "single_statements", "translate_errors"]
+__all__ = ["atomic", "failed", "planned_anew", "remove_rows", "single_statements", "translate_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -93,3 +93,12 @@ def single_statements(alias: str) -> bool:
 def _is_postgresql(alias: str) -> bool:
     # Asked on every operation; looking up the thread's connection costs more than the rest of it.
     return connections[alias].vendor == "postgresql"
+
+
+def remove_rows(rows: models.QuerySet[Any]) -> int:
+    """Remove rows with one DELETE statement and return how many went.
+
+    Django's public ``delete()`` is refused on the stores' tables, and elsewhere it reads every row
+    first and sends signals. ``_raw_delete`` is private, so it is called here and nowhere else.
+    """
+    return rows._raw_delete(rows.db)

@@ -14,7 +14,10 @@ from agentstore.entities.codec import Document
 from agentstore.entities.cursor import Position
 from agentstore.entities.query import Clause, Order
 
-__all__ = ["Change", "Claim", "Outcome", "PageRequest", "RawRow", "RowBackend"]
+__all__ = ["FULL_EVERY", "Change", "Claim", "Outcome", "PageRequest", "RawRow", "RowBackend"]
+
+#: Every how many versions the audit keeps the full row, so that rebuilding one reads no more entries.
+FULL_EVERY = 50
 
 
 class Outcome(enum.Enum):

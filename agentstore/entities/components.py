@@ -18,6 +18,7 @@ from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
 from agentstore.entities.fields import StoredJsonSchema, fields_of
 from agentstore.entities.filter_schemas import ANY_JSON, DECIMAL, NO_NUL, filter_schema, orderable, ref
+from agentstore.entities.query import MAX_LIMIT
 
 __all__ = ["components_of", "page_of", "prefix_of"]
 
@@ -237,7 +238,7 @@ def page_of(row: str) -> JSONObject:
             "type": ["string", "null"],
             "description": "The cursor parameter of that address, for clients that build their own.",
         },
-        "limit": {"type": "integer", "minimum": 1, "maximum": 100},
+        "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT},
     }
     return _object(properties, "results", "next", "next_cursor", "limit")
 

@@ -17,7 +17,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
 from agentstore.core.referring import removing
-from agentstore.core.storage import planned_anew, translate_errors
+from agentstore.core.storage import planned_anew, remove_rows, translate_errors
 from agentstore.core.values import new_id
 from agentstore.entities.base import EntityModel
 
@@ -169,9 +169,9 @@ def _count(rows: Rows) -> int:
 @translate_errors
 def _remove(gone: Rows, alias: str, tenant: str, ids: list[UUID]) -> Purged:
     with removing(gone.model), transaction.atomic(alias), planned_anew(alias):
-        rows = gone.filter(id__in=ids)._raw_delete(alias)
+        rows = remove_rows(gone.filter(id__in=ids))
         kept = set(all_rows(gone.model, alias, tenant).filter(id__in=ids).values_list("id", flat=True))
-        entries = _entries(alias, tenant, [id for id in ids if id not in kept])._raw_delete(alias)
+        entries = remove_rows(_entries(alias, tenant, [id for id in ids if id not in kept]))
     return Purged(rows, entries)
 
 
@@ -190,4 +190,4 @@ def purge_keys(alias: str, before: datetime, *, tenant: str | None, dry_run: boo
 @translate_errors
 def _remove_keys(keys: Rows) -> int:
     with planned_anew(keys.db):
-        return keys._raw_delete(keys.db)
+        return remove_rows(keys)

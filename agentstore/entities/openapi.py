@@ -9,9 +9,10 @@ from agentstore.core.openapi import REASON, Operation, StoreAutoSchema, header, 
 from agentstore.core.requests import CHANGED_HEADER
 from agentstore.core.values import JSONObject
 from agentstore.entities.base import EntityModel
+from agentstore.entities.bodies import MAX_BULK
 from agentstore.entities.components import components_of, page_of, prefix_of
 from agentstore.entities.filter_schemas import filter_parameters, orderable, ref
-from agentstore.entities.query import DEFAULT_LIMIT
+from agentstore.entities.query import DEFAULT_LIMIT, MAX_LIMIT
 
 __all__ = ["EntityAutoSchema", "IndexAutoSchema"]
 
@@ -62,7 +63,7 @@ _MADE = {**_ETAG, **_LOCATION, **_CHANGED}
 _LIMIT: JSONObject = {
     "name": "limit",
     "in": "query",
-    "description": "How many rows at most; what is below 1 or over 100 is taken as 1 or 100.",
+    "description": f"How many rows at most; a number outside 1 to {MAX_LIMIT} is taken as the nearest.",
     "schema": {"type": "integer", "default": DEFAULT_LIMIT},
 }
 _DELETED: JSONObject = {
@@ -182,7 +183,7 @@ class EntityAutoSchema(StoreAutoSchema):
     def _bulk(self) -> Operation:
         return self._made(
             parameters=[_KEY, REASON],
-            body={"type": "array", "items": self._ref("Write"), "maxItems": 500},
+            body={"type": "array", "items": self._ref("Write"), "maxItems": MAX_BULK},
             answers={201: self._answer("Rows", "The new rows, in the order given.", **_CHANGED)},
             errors=(409, *_BODY_ERRORS),
         )

@@ -13,9 +13,9 @@ from django.db.models.functions import Cast
 
 from agentstore.core.guards import quick_json
 from agentstore.core.models import AuditEntry, IdempotencyKey, Usage
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import remove_rows, translate_errors
 from agentstore.core.values import HistoryEntry, JSONObject, new_id
-from agentstore.entities.backend import Change, Claim, Outcome, PageRequest, RawRow
+from agentstore.entities.backend import FULL_EVERY, Change, Claim, Outcome, PageRequest, RawRow
 from agentstore.entities.codec import Document
 from agentstore.entities.pages import COLUMNS, as_utc, fetch_rows, live_rows, raw_row, read_page
 from agentstore.entities.query import Clause
@@ -94,7 +94,10 @@ class PortableRows:
         self, id: UUID, version: int
     ) -> list[tuple[int, JSONObject | None, JSONObject | None, datetime]]:
         entries = self._own(AuditEntry).filter(
-            row_id=id, op__in=["create", "update"], version__gte=version - version % 50, version__lte=version
+            row_id=id,
+            op__in=["create", "update"],
+            version__gte=version - version % FULL_EVERY,
+            version__lte=version,
         )
         found = entries.order_by("version").values_list("version", "patch", "full", "at")
         return [(number, patch, full, as_utc(at)) for number, patch, full, at in found]
@@ -207,7 +210,7 @@ class PortableRows:
 
     def _claim(self, claim: Claim, changes: Sequence[Change]) -> None:
         same = self._own(IdempotencyKey).filter(actor=claim.actor, key=claim.key)
-        same.filter(created_at__lt=claim.expired_before)._raw_delete(self.alias)
+        remove_rows(same.filter(created_at__lt=claim.expired_before))
         row = IdempotencyKey(
             id=claim.id,
             tenant=self.tenant,

@@ -16,7 +16,7 @@ from agentstore.core import errors, guards
 from agentstore.core.context import Who, resolve
 from agentstore.core.values import EntityRow, JSONObject, JSONValue, now
 from agentstore.entities.aio import AsyncTwins
-from agentstore.entities.backend import Outcome, RawRow
+from agentstore.entities.backend import FULL_EVERY, Outcome, RawRow
 from agentstore.entities.codec import Document
 from agentstore.entities.creating import CreatingStore
 from agentstore.entities.reading import parse_id, parse_version, to_row
@@ -28,8 +28,6 @@ S = TypeVar("S", bound=EntitySchema)
 
 #: How often a write without ``expected_version`` is decided anew when others write the same row.
 ATTEMPTS = 50
-#: Every how many versions the audit keeps the full row, so that rebuilding one reads at most 50.
-FULL_EVERY = 50
 
 #: What a decision gives: the instance, its document, and the effective patch (None: no change).
 Decision = tuple[S, Document, Document | None]

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Max
 
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import remove_rows, translate_errors
 from agentstore.core.values import new_id
 from agentstore.files.models import AgentFile, HistoricalAgentFile
 from agentstore.files.rows import MARKER, FileRows
@@ -51,9 +51,9 @@ class GoneFiles(FileRows):
 
     def _erase(self, ids: Sequence[UUID]) -> None:
         """Remove files with their versions: no signals, no contents loaded."""
-        self.files().filter(id__in=ids)._raw_delete(self.alias)
+        remove_rows(self.files().filter(id__in=ids))
         history = HistoricalAgentFile._base_manager.using(self.alias)
-        history.filter(tenant=self.tenant, id__in=ids)._raw_delete(self.alias)
+        remove_rows(history.filter(tenant=self.tenant, id__in=ids))
 
     def _markers(self) -> models.QuerySet[AgentFile]:
         rows = AgentFile._base_manager.using(self.alias).filter(tenant=self.tenant, agent=self.agent)
@@ -73,7 +73,7 @@ class GoneFiles(FileRows):
         beyond = list(old.values_list("id", flat=True)[MAX_MARKERS:])
         held = self._held(self._markers().filter(id__in=beyond)) if beyond else []
         if held:
-            self._markers().filter(id__in=[row.id for row in held])._raw_delete(self.alias)
+            remove_rows(self._markers().filter(id__in=[row.id for row in held]))
             self.remember(MARKER, max(row.version for row in held))
 
     def _merge(self, notes: Sequence[Any], version: int) -> None:
@@ -81,7 +81,7 @@ class GoneFiles(FileRows):
         highest = max(version, *(note.version for note in notes))
         self._markers().filter(id=first.id, version__lt=highest).update(version=highest)
         if others:
-            self._markers().filter(id__in=[note.id for note in others])._raw_delete(self.alias)
+            remove_rows(self._markers().filter(id__in=[note.id for note in others]))
 
     def _add_marker(self, key: str, version: int) -> None:
         long_ago = datetime(1970, 1, 1, tzinfo=UTC)

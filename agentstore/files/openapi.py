@@ -12,6 +12,7 @@ from agentstore.core.openapi import (
     ref,
     shows,
 )
+from agentstore.core.tenancy import AGENT_RE
 from agentstore.core.values import JSONObject
 from agentstore.files.components import COMPONENTS, GIVEN, NAME, TEXT, TIME, WHY, WHY_TEXT
 from agentstore.files.importing import POLICIES
@@ -129,7 +130,7 @@ class Schema(TableAutoSchema):
         "agent": {
             "type": "string",
             "format": "agent-id",
-            "pattern": "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$",
+            "pattern": f"^{AGENT_RE.pattern}$",
             "description": "The agent's id.",
         },
         "name": {

@@ -11,7 +11,7 @@ from django.db import IntegrityError, connections, models, transaction
 from django.db.models import F, Sum
 from django.db.models.functions import Greatest
 
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import remove_rows, translate_errors
 from agentstore.files.backend import Limits, Refusal, Refused, Stored, Write
 from agentstore.files.gone import GoneFiles
 from agentstore.files.models import AgentFile, HistoricalAgentFile
@@ -120,7 +120,7 @@ class PortableFiles(GoneFiles):
             return
         keep = self._last_of_days(id, at, limits)
         gone = [version for version, _ in candidates if version not in keep]
-        self.versions(id).filter(version__in=gone)._raw_delete(self.alias)
+        remove_rows(self.versions(id).filter(version__in=gone))
 
     def _last_of_days(self, id: UUID, at: datetime, limits: Limits) -> set[int]:
         today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

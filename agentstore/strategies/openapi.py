@@ -21,6 +21,7 @@ from agentstore.strategies.entry import (
     MAX_SIGNATURE_BYTES,
     MAX_STRATEGY_BYTES,
     MAX_TEACHER_MODEL_BYTES,
+    STRATEGY_ID_RE,
 )
 from agentstore.strategies.paging import DEFAULT_PAGE, MAX_PAGE
 from agentstore.strategies.ranking import DEFAULT_LIMIT
@@ -30,7 +31,7 @@ __all__ = ["Schema"]
 _TEXT: JSONObject = {"type": "string"}
 _COUNT: JSONObject = {"type": "integer", "minimum": 0}
 _TIME: JSONObject = {"type": "string", "format": "date-time"}
-_ID: JSONObject = {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}
+_ID: JSONObject = {"type": "string", "pattern": "^" + STRATEGY_ID_RE.pattern.replace(r"\Z", "$")}
 _CONFIDENCE: JSONObject = {"type": "number", "minimum": 0, "maximum": MAX_CONFIDENCE}
 _ORIGIN: JSONObject = {"type": "string", "enum": ["earned", "seeded"]}
 
@@ -209,7 +210,7 @@ class Schema(TableAutoSchema):
             parameters=[
                 query(
                     "limit",
-                    f"How many at most; what is below 1 or over {MAX_PAGE} is taken as 1 or {MAX_PAGE}.",
+                    f"How many at most; a number outside 1 to {MAX_PAGE} is taken as the nearest.",
                     type="integer",
                     default=DEFAULT_PAGE,
                 ),

@@ -12,7 +12,9 @@ from agentstore.core.openapi import (
     ref,
     whole_list,
 )
+from agentstore.core.tenancy import AGENT_RE
 from agentstore.core.values import JSONObject
+from agentstore.tools.jsonschema import KEY_RE
 from agentstore.tools.spec import DIALECTS
 
 __all__ = ["Schema"]
@@ -40,7 +42,7 @@ _WHICH: list[JSONObject] = [
         "The agent whose files there are tools for; without it there are none on files.",
         type="string",
         format="agent-id",
-        pattern="^[A-Za-z0-9][A-Za-z0-9._:@-]{0,63}$",
+        pattern=f"^{AGENT_RE.pattern}$",
     ),
     query(
         "writable",
@@ -69,7 +71,7 @@ class Schema(TableAutoSchema):
     path_parameters = {
         "name": {
             "type": "string",
-            "pattern": "^[a-zA-Z0-9_-]{1,64}$",
+            "pattern": f"^{KEY_RE.pattern}$",
             "description": "The tool's name.",
         }
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from agentstore.core.values import JSONObject
-from agentstore.strategies.entry import MAX_CONFIDENCE
+from agentstore.strategies.entry import DEFAULT_CONFIDENCE, MAX_CONFIDENCE
 from agentstore.strategies.ranking import DEFAULT_LIMIT
 from agentstore.strategies.store import StrategyStore
 from agentstore.tools.jsonschema import object_schema
@@ -86,7 +86,7 @@ def _save(store: StrategyStore) -> Tool:
         "strategy": {"type": "string", "description": "What worked, in one or two sentences."},
         "confidence": {
             "type": "number",
-            "description": f"How sure you are, 0 to {MAX_CONFIDENCE}; 2 if left out.",
+            "description": f"How sure you are, 0 to {MAX_CONFIDENCE}; {DEFAULT_CONFIDENCE} if left out.",
         },
     }
     return Tool(

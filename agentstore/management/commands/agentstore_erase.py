@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from agentstore.core.errors import AgentStoreError, Conflict
 from agentstore.core.models import AuditEntry, IdempotencyKey, StoreModel, Usage
 from agentstore.core.referring import removing
-from agentstore.core.storage import translate_errors
+from agentstore.core.storage import remove_rows, translate_errors
 from agentstore.core.tenancy import check_agent, check_tenant
 from agentstore.files.models import HistoricalAgentFile
 from agentstore.strategies.models import Strategy
@@ -148,6 +148,6 @@ def _erase_once(rows: list[Rows]) -> dict[Rows, int]:
     for alias in dict.fromkeys(each.db for each in rows):
         with removing(*(each.model for each in rows)), transaction.atomic(alias):
             for each in rows:
-                if each.db == alias and (count := each._raw_delete(alias)):
+                if each.db == alias and (count := remove_rows(each)):
                     gone[each] = count
     return gone
