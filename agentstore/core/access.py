@@ -15,7 +15,7 @@ from agentstore.conf import settings
 from agentstore.core.errors import PermissionDenied
 from agentstore.core.tenancy import check_tenant
 
-__all__ = ["ACT_FOR_TENANT", "Access", "get_access"]
+__all__ = ["ACT_FOR_TENANT", "Access", "get_access", "not_allowed"]
 
 #: Holders of this permission may name another tenant than their own.
 ACT_FOR_TENANT = "agentstore.act_for_tenant"
@@ -68,3 +68,10 @@ def get_access() -> Access:
     """Return an instance of the class that the settings name."""
     access: Access = import_string(settings.ACCESS)()
     return access
+
+
+def not_allowed(capability: str, action: str) -> PermissionDenied:
+    """Return the error for what ``Access.allows`` answered with False, in the same words on every surface."""
+    return PermissionDenied(
+        f"You may not {action} here.", hint=f"You need the right to {action} in {capability}."
+    )

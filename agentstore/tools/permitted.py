@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from agentstore.core import errors
-from agentstore.core.access import Access, get_access
+from agentstore.core.access import Access, get_access, not_allowed
 from agentstore.core.tenancy import check_agent
 from agentstore.core.values import JSONObject, JSONValue
 from agentstore.entities.base import EntityModel
@@ -105,7 +105,7 @@ class _Rights:
             self.withheld |= dict.fromkeys(actions, error)
             return None
         refused = {
-            name: errors.PermissionDenied(f"You may not {action} here.", hint=f"It is about {capability}.")
+            name: not_allowed(capability, action)
             for name, action in actions.items()
             if not self.access.allows(self.user, tenant, capability, action)
         }

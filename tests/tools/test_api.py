@@ -419,7 +419,7 @@ def test_each_capability_is_asked_for_by_its_own_name(api_client, settings, own,
     assert [row["data"]["n"] for row in act("smalls", "query").json()["rows"]] == [7]
     assert act("tasks", "create", data={"text": "y"}).status_code == 200
     refused = act("tasks", "update", id=str(row.id), set={"text": "z"})
-    assert refused.status_code == 403 and refused.json()["hint"] == "It is about entities.tasks."
+    assert refused.status_code == 403 and "right to change in" in refused.json()["hint"]
     assert act("odds", "update", id=str(row.id), set={}).status_code == 404
     assert (
         call(api_client, "strategy_find", {"objective": "x"}, query).json()["detail"]

@@ -15,11 +15,9 @@ from agentstore.tools import toolset
 from agentstore.tools.mcp import mcp_app
 from agentstore.tools.permitted import permitted_toolset
 from tests.testapp.models import Task
-from tests.tools.mcp_clients import JSON, LIST, MODES, URL, error_of, headers, over_http, post
+from tests.tools.mcp_clients import HELLO, JSON, LIST, MODES, URL, error_of, headers, over_http, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
 @pytest.fixture
@@ -298,7 +296,7 @@ def test_the_access_class_may_keep_a_user_from_tools_as_a_whole(settings, app, t
 
     found = post(app, headers=headers(token), json=LIST)
 
-    assert (found.status_code, found.json()["hint"]) == (403, "It is about tools.")
+    assert (found.status_code, found.json()["hint"]) == (403, "You need the right to view in tools.")
 
 
 @pytest.mark.parametrize("mode", MODES)

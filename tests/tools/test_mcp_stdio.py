@@ -16,9 +16,7 @@ from agentstore.files import FileStore
 from agentstore.tools import mcp, toolset
 from tests.isolated import ROOT, run_python
 from tests.testapp.models import Task
-from tests.tools.mcp_clients import MODES, error_of, other_sessions, run, server_environ, stdio_server
-
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+from tests.tools.mcp_clients import HELLO, MODES, error_of, other_sessions, run, server_environ, stdio_server
 
 
 @pytest.fixture
@@ -233,7 +231,7 @@ def test_a_line_that_is_no_message_does_not_end_it(started):
         (["--tenant", " x"], "white space"),
         (["--tenant", ""], "is empty"),
         (["--tenant", "x" * 256], "255"),
-        (["--tenant", "acme", "--agent", "no agent"], "is no agent id"),
+        (["--tenant", "acme", "--agent", "no agent"], "is not an agent id"),
         (["--tenant", "acme", "--actor", "x" * 256], "255"),
         (["--tenant", "acme", "--writable", "*"], "--agent"),
         ([], "--tenant"),

@@ -67,8 +67,10 @@ def test_a_withheld_tool_says_why_and_of_what(user, access):
     error = tools.call("tasks_create", {"data": {"text": "x"}})["error"]
 
     assert error == {
-        "code": "permission", "detail": "You may not add here.", "hint": "It is about entities.tasks.",
-    }  # fmt: skip
+        "code": "permission",
+        "detail": "You may not add here.",
+        "hint": "You need the right to add in entities.tasks.",
+    }
     assert Task.store(f"user:{user.pk}").count() == 0
 
 

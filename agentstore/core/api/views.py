@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSetMixin
 
 from agentstore.core import errors, guards
-from agentstore.core.access import get_access
+from agentstore.core.access import get_access, not_allowed
 from agentstore.core.api.bodies import JSONNegotiation, JSONRenderer, StrictJSONParser
 from agentstore.core.api.failing import exception_handler
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, read_chunks, wanted_tenant
@@ -89,9 +89,7 @@ class StoreView(APIView):
         self.tenant = access.tenant(user, self.capability, wanted_tenant(request.headers.get(TENANT_HEADER)))
         for action in actions:
             if not access.allows(user, self.tenant, self.capability, action):
-                raise errors.PermissionDenied(
-                    f"You may not {action} here.", hint=f"It is about {self.capability}."
-                )
+                raise not_allowed(self.capability, action)
         self.actor = access.actor(user)
 
     def get_exception_handler(self) -> Callable[..., Response | None]:
@@ -106,7 +104,7 @@ class StoreView(APIView):
         """Return the body, an object whose keys are ``known``; an empty body is an empty object.
 
         Raises:
-            ValidationFailed: it is no object, or has keys that are neither known nor ``ignored``.
+            ValidationFailed: it is not an object, or has keys that are neither known nor ``ignored``.
         """
         body = request.data
         if not isinstance(body, dict):

@@ -28,7 +28,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from agentstore.core import errors, guards
-from agentstore.core.access import get_access
+from agentstore.core.access import get_access, not_allowed
 from agentstore.core.requests import TENANT_HEADER, checked_keys, query_pairs, wanted_tenant
 from agentstore.core.values import JSONObject
 from agentstore.tools.files import check_globs
@@ -232,7 +232,7 @@ def _check_door(user: Any, wanted: Wanted) -> None:
     access = get_access()
     tenant = access.tenant(user, "tools", wanted.tenant)
     if not access.allows(user, tenant, "tools", "view"):
-        raise errors.PermissionDenied("You may not view here.", hint="It is about tools.")
+        raise not_allowed("tools", "view")
 
 
 def _nothing(tools: Toolset) -> errors.PermissionDenied:
