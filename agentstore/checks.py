@@ -37,7 +37,7 @@ def _unknown_keys(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     for name in given:
         if name not in Settings.names():
             hint = f"Valid: {', '.join(Settings.names())}."
-            yield checks.Error(f"AGENTSTORE[{name!r}] is no setting.", hint=hint, id="agentstore.E001")
+            yield checks.Error(f"AGENTSTORE[{name!r}] is not a setting.", hint=hint, id="agentstore.E001")
 
 
 def _values(given: dict[str, Any]) -> Iterator[checks.CheckMessage]:

@@ -216,7 +216,7 @@ class StoreAdmin(_Base):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show the list, or run an action on the rows that were ticked: what is no id of a row is no row."""
+        """Show the list, or run an action on the rows that were ticked: what is not an id is no row."""
         if ACTION_CHECKBOX_NAME in request.POST:
             posted = request.POST.copy()
             ticked = [text for text in request.POST.getlist(ACTION_CHECKBOX_NAME) if self._is_id(text)]

@@ -27,7 +27,7 @@ def checked(
     """Return the arguments alone, checked: what a store is made with.
 
     Raises:
-        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+        ValidationFailed: the actor or reason is not text or too long, the context no small object.
     """
     return Acting(
         actor="" if actor is None else check_label(actor, "actor", longest=MAX_TENANT),
@@ -50,7 +50,7 @@ def acting(
     What is not given keeps what an outer block set.
 
     Raises:
-        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+        ValidationFailed: the actor or reason is not text or too long, the context no small object.
     """
     token = ambient.set(resolve(actor=actor, reason=reason, context=context))
     try:
@@ -69,7 +69,7 @@ def resolve(
     """Return what counts: the arguments, else ``default`` (the store's own), else the ambient.
 
     Raises:
-        ValidationFailed: the actor or reason is no text or too long, the context no small object.
+        ValidationFailed: the actor or reason is not text or too long, the context no small object.
     """
     outer, own = ambient.get(), default or NOBODY
     if actor is None and reason is None and context is None and outer is NOBODY:

@@ -162,7 +162,7 @@ def _key(key: object, path: str) -> str:
         key = to_jsonable_python(key)
     if not isinstance(key, str):
         shown = repr(key) if _is_plain(key, 0) else f"of type {type(key).__name__}"  # a repr may be anything
-        refuse(path, f"The key {shown} is no text: JSON objects have text keys.")
+        refuse(path, f"The key {shown} is not text: JSON objects have text keys.")
     return check_text(key, path)
 
 

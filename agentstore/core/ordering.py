@@ -27,7 +27,7 @@ def exact_json(text: str) -> JSONValue:
 def contains(container: JSONValue, contained: JSONValue) -> bool:
     """Tell whether ``container @> contained`` holds, as PostgreSQL's jsonb decides it.
 
-    Numbers of both must be ``Decimal`` (see ``exact_json``): 1 equals 1.0, true is no number.
+    Numbers of both must be ``Decimal`` (see ``exact_json``): 1 equals 1.0, true is not a number.
     """
     if isinstance(container, list) and not isinstance(contained, dict | list):
         return any(_equal_scalars(item, contained) for item in container)

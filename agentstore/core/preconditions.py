@@ -82,7 +82,7 @@ class Preconditions:
 
 
 def _names(header: str, version: int) -> bool:
-    """Tell whether a header names the version; one that is no list of tags names none."""
+    """Tell whether a header names the version; one that is not a list of tags names none."""
     if _TAG.sub("", header).strip(" \t,"):
         return header.strip() == "*"
     return str(version) in _TAG.findall(header)

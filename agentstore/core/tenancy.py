@@ -19,7 +19,7 @@ def check_tenant(value: object) -> str:
     """Return ``value`` if it may name a tenant: compared exactly, never trimmed or normalised.
 
     Raises:
-        ValidationFailed: it is no text, empty, longer than 255 characters, starts or ends with
+        ValidationFailed: it is not text, empty, longer than 255 characters, starts or ends with
             white space, or holds a control character.
     """
     return _checked(value, "tenant", MAX_TENANT)
@@ -42,9 +42,9 @@ def check_agent(value: object) -> str:
     """
     if not isinstance(value, str) or not AGENT_RE.fullmatch(value):
         raise ValidationFailed(
-            f"{value!r} is no agent id.",
+            f"{value!r} is not an agent id.",
             hint="Use 1 to 64 letters, digits and . _ : @ -, starting with a letter or digit.",
-            errors={"agent": ["This is no agent id."]},
+            errors={"agent": ["This is not an agent id."]},
         )
     return str.__str__(value)
 
@@ -53,7 +53,7 @@ def check_label(value: object, name: str, *, longest: int) -> str:
     """Return ``value`` if it is text of at most ``longest`` characters; empty means "not given".
 
     Raises:
-        ValidationFailed: it is no text, or too long.
+        ValidationFailed: it is not text, or too long.
     """
     text = check_text(value, name)
     if len(text) > longest:

@@ -20,7 +20,8 @@ def check_time(value: object, name: str) -> datetime:
         try:
             value = datetime.fromisoformat(text)
         except ValueError:
-            guards.refuse(name, f"{text[:100]!r} is no date and time.", "Send one like 2026-01-31T09:00:00Z.")
+            hint = "Send one like 2026-01-31T09:00:00Z."
+            guards.refuse(name, f"{text[:100]!r} is not a date and time.", hint)
     if not isinstance(value, datetime) or value.tzinfo is None:
         guards.refuse(name, f"Expected a date and time with an offset, found {value!r:.100}.")
     try:

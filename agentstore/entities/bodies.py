@@ -80,7 +80,7 @@ def patch_of(body: JSONObject) -> JSONObject:
     """Return the fields that a patch sets; none where it has no data.
 
     Raises:
-        ValidationFailed: its data is no object.
+        ValidationFailed: its data is not an object.
     """
     patch = body.get("data", {})
     if not isinstance(patch, dict):
@@ -92,7 +92,7 @@ def unset_of(body: JSONObject, fields: Mapping[str, SchemaField]) -> Sequence[st
     """Return the fields that a patch resets; one that its data sets as well ends as set.
 
     Raises:
-        ValidationFailed: ``unset`` is no list.
+        ValidationFailed: ``unset`` is not a list.
     """
     names = body.get("unset", [])
     if not isinstance(names, list):
@@ -106,7 +106,7 @@ def items_of(body: JSONValue) -> list[JSONValue]:
     """Return the data of each new row of a bulk request.
 
     Raises:
-        ValidationFailed: it is no list of bodies, or over 500 of them.
+        ValidationFailed: it is not a list of bodies, or over 500 of them.
     """
     if not isinstance(body, list):
         guards.refuse("", 'Expected a list of {"data": {...}} objects.')
@@ -128,4 +128,4 @@ def entry_id(cursor: str) -> UUID:
     try:
         return UUID(cursor)
     except ValueError:
-        guards.refuse("cursor", "This is no cursor.", "Leave the cursor out to start anew.")
+        guards.refuse("cursor", "This is not a cursor.", "Leave the cursor out to start anew.")

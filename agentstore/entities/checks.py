@@ -66,7 +66,7 @@ def _check_name(model: type[EntityModel]) -> Iterator[checks.CheckMessage]:
         hint = (
             f"Use small letters, digits and _, at most {LONGEST}, starting with a letter; 'entity' is taken."
         )
-        yield _error(model, 102, f"{name!r} is no entity name.", hint)
+        yield _error(model, 102, f"{name!r} is not an entity name.", hint)
     if not model.entity.description.strip():
         hint = "Give the model a docstring, or Entity.description: language models read it."
         yield _error(model, 103, "it has no description.", hint)

@@ -71,7 +71,7 @@ class Codec(Generic[S]):
         """Return ``data`` as JSON text: an object within the guards, not yet held against the schema.
 
         Raises:
-            ValidationFailed: ``data`` is no object, or something in it can't be stored.
+            ValidationFailed: ``data`` is not an object, or something in it can't be stored.
             TooLarge: it is over ``max_bytes``.
         """
         if type(data) is not dict and not isinstance(data, Mapping | self.schema):

@@ -60,14 +60,14 @@ def read_cursor(binding: str, cursor: object) -> Position:
     """Return the position that a cursor stands for.
 
     Raises:
-        ValidationFailed: it is no cursor of this list.
+        ValidationFailed: it is not a cursor of this list.
     """
     try:
         bound_to, (value, created_at, updated_at, id_) = signing.Signer(salt=_SALT).unsign_object(
             guards.check_text(cursor, "cursor")
         )
     except (signing.BadSignature, ValueError):
-        raise refused_cursor("This is no cursor.") from None
+        raise refused_cursor("This is not a cursor.") from None
     if bound_to != binding:
         raise refused_cursor("The cursor belongs to another list.")
     kept = value if isinstance(value, dict) else {}

@@ -91,7 +91,7 @@ def _cells_up_to(limit: int) -> Iterator[None]:
 class _Lines:
     """The lines of a file, decoded, as long as one row does not take more than the limit.
 
-    Bytes that are no UTF-8 become lone surrogates, which a CSV file can't hold otherwise: their
+    Bytes that are not UTF-8 become lone surrogates, which a CSV file can't hold otherwise: their
     cells are found again by them.
     """
 

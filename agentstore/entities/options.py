@@ -55,7 +55,8 @@ def read_options(model_name: str, declared: type | None, docstring: str | None) 
     known = [field.name for field in fields(EntityOptions)]
     for name in given:
         if name not in known:
-            raise ImproperlyConfigured(f"{model_name}.Entity.{name} is no option. Valid: {', '.join(known)}.")
+            valid = ", ".join(known)
+            raise ImproperlyConfigured(f"{model_name}.Entity.{name} is not an option. Valid: {valid}.")
     for name in ("indexes", "sweep_indexes"):
         given[name] = _names(model_name, name, given.get(name, ()))
     given.setdefault("name", model_name.lower())

@@ -95,7 +95,7 @@ def parse_limit(limit: object) -> int:
     """Return ``limit`` clamped to 1..100.
 
     Raises:
-        ValidationFailed: it is no int.
+        ValidationFailed: it is not an int.
     """
     if isinstance(limit, bool) or not isinstance(limit, int):
         guards.refuse("limit", f"Expected a whole number, found {limit!r:.100}.")
@@ -243,7 +243,7 @@ def _system_operand(kind: str, value: object) -> Any:
     except ValidationError as error:
         guards.refuse("", next(iter(flat_errors(error).values()))[0])
     except ValueError:
-        guards.refuse("", f"{value!r:.100} is no id.")
+        guards.refuse("", f"{value!r:.100} is not an id.")
 
 
 def fingerprint_of(clauses: Iterable[Clause]) -> list[str]:

@@ -124,7 +124,7 @@ def _boolean(text: str) -> bool:
 
 
 def _json(text: str, kind: str) -> JSONValue:
-    """Return a number, object or array; where the type is open, what is no JSON is text."""
+    """Return a number, object or array; where the type is open, what is not JSON is text."""
     try:
         value = guards.parse_json(text)
     except ValidationFailed:

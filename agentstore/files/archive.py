@@ -66,7 +66,7 @@ def export_folder(store: ReadingFiles, folder: Path) -> int:
         AlreadyExists: there is something at that path already.
     """
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-        raise AlreadyExists(f"{folder} exists and is no empty folder.", hint="Name a new folder.")
+        raise AlreadyExists(f"{folder} exists and is not an empty folder.", hint="Name a new folder.")
     bundle = _bundle(store)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name[:50]}-") as made:
@@ -126,7 +126,7 @@ def read_zip(data: bytes) -> dict[str, str]:
     """Return name -> content of every file in a zip.
 
     Raises:
-        ValidationFailed: it is no zip, or holds what may not be a file; every problem is told.
+        ValidationFailed: it is not a zip, or holds what may not be a file; every problem is told.
         TooLarge: it holds more than an agent may have.
     """
     try:
@@ -163,11 +163,11 @@ def read_folder(folder: Path) -> dict[str, str]:
     """Return name -> content of every file in a folder and the folders in it.
 
     Raises:
-        ValidationFailed: it is no folder, or holds what may not be a file; every problem is told.
+        ValidationFailed: it is not a folder, or holds what may not be a file; every problem is told.
         TooLarge: it holds more than an agent may have.
     """
     if not folder.is_dir():
-        guards.refuse("folder", f"{folder} is no folder.")
+        guards.refuse("folder", f"{folder} is not a folder.")
     packed = []
     for entry in _walk(folder):
         packed.append(_on_disk(folder, entry))
@@ -176,7 +176,7 @@ def read_folder(folder: Path) -> dict[str, str]:
 
 
 def _walk(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """Yield what is no folder; a link to a folder is no folder."""
+    """Yield what is not a folder; a link to a folder is not a folder."""
     left = [os.fspath(folder)]
     while left:  # no recursion: folders may stand in each other a thousandfold
         with os.scandir(left.pop()) as entries:
@@ -295,5 +295,5 @@ def _manifest(file: Packed) -> dict[str, JSONValue] | None:
     if not isinstance(entries, list) or not all(
         isinstance(entry, dict) and isinstance(entry.get("path"), str) for entry in entries
     ):
-        guards.refuse(MANIFEST, "Its files are no list of objects with a path.")
+        guards.refuse(MANIFEST, "Its files are not a list of objects with a path.")
     return {normalized("NFC", entry["path"]): entry for entry in entries}

@@ -66,7 +66,7 @@ def import_files(
         Conflict: the plan is not the expected one, or a file changed between plan and write.
     """
     if policy not in POLICIES:
-        guards.refuse("policy", f"{policy!r} is no policy.", f"Valid: {', '.join(POLICIES)}.")
+        guards.refuse("policy", f"{policy!r} is not a policy.", f"Valid: {', '.join(POLICIES)}.")
     context = resolve(**who, default=store._who).context  # refuses what can be no actor, also of a dry run
     wanted = _checked(store, files)
     plan = _Planner(store, policy, prune).plan(wanted)

@@ -47,7 +47,7 @@ def _checked(name: str) -> str:
     problem = _problem(name)
     if problem:
         raise ValidationFailed(
-            f"{name[:100]!r} is no file name: {problem}.",
+            f"{name[:100]!r} is not a file name: {problem}.",
             hint="Use a relative path such as SOUL.md or notes/day.md.",
             errors={"name": [f"{problem[0].upper()}{problem[1:]}."]},
         )

@@ -23,7 +23,7 @@ class Assembling(ReadingFiles):
         The agent's own file goes before the one of ``base`` (another agent's store, say a default).
 
         Raises:
-            ValidationFailed: ``order`` is no list of file names, or ``base`` no store of files.
+            ValidationFailed: ``order`` is not a list of file names, or ``base`` no store of files.
         """
         if isinstance(order, str) or not isinstance(order, Iterable):
             guards.refuse("order", f"Expected a list of file names, found {type(order).__name__}.")

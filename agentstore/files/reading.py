@@ -87,7 +87,7 @@ def check_source(source: str) -> str:
         ValidationFailed: it is not.
     """
     if source not in SOURCES:
-        guards.refuse("source", f"{source!r} is no source.", f"Valid: {', '.join(SOURCES)}.")
+        guards.refuse("source", f"{source!r} is not a source.", f"Valid: {', '.join(SOURCES)}.")
     return source
 
 
@@ -138,7 +138,7 @@ class ReadingFiles:
         """Return the content to the byte, or that of an older ``version``; None when there is none.
 
         Raises:
-            ValidationFailed: the name is no file name, the version no int, or its text was blanked out.
+            ValidationFailed: the name is not a file name, the version no int, or its text was blanked out.
         """
         key = name_key(check_name(name))
         if version is None:
@@ -159,7 +159,7 @@ class ReadingFiles:
         """Return what is known of a live file, its content aside; None when there is none.
 
         Raises:
-            ValidationFailed: the name is no file name.
+            ValidationFailed: the name is not a file name.
         """
         row = self._files.find(name_key(check_name(name)))
         return None if row is None else to_info(row)
@@ -168,7 +168,7 @@ class ReadingFiles:
         """Return the live files whose name starts with ``prefix``, by code point, without content.
 
         Raises:
-            ValidationFailed: the prefix is no text.
+            ValidationFailed: the prefix is not text.
         """
         prefix = normalized("NFC", guards.check_text(prefix, "prefix"))
         rows = (row for row in self._files.all() if row.name.startswith(prefix))
@@ -189,7 +189,7 @@ class ReadingFiles:
         """Return the kept older versions, newest first; [] for an unknown file.
 
         Raises:
-            ValidationFailed: the name is no file name.
+            ValidationFailed: the name is not a file name.
         """
         row = self._files.find(name_key(check_name(name)))
         if row is None:

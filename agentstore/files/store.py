@@ -38,7 +38,7 @@ class FileStore(AsyncFiles, Assembling, Timeline):
         """Give a file another name: a new version with the same content.
 
         Raises:
-            ValidationFailed: a name is no file name.
+            ValidationFailed: a name is not a file name.
             NotFound: there is no such file.
             AlreadyExists: a live file has the new name.
             Conflict: the file is not at ``expected_version``.

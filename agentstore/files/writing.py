@@ -156,7 +156,7 @@ class WritingFiles(ReadingFiles):
         """Delete a file; it can be undeleted. False if there is none.
 
         Raises:
-            ValidationFailed: the name is no file name, ``expected_version`` no int.
+            ValidationFailed: the name is not a file name, ``expected_version`` no int.
             Conflict: the file is not at ``expected_version``.
         """
         name = check_name(name)
@@ -181,7 +181,7 @@ class WritingFiles(ReadingFiles):
         """Bring the last deleted file of that name back, with its versions, under a new number.
 
         Raises:
-            ValidationFailed: the name is no file name.
+            ValidationFailed: the name is not a file name.
             AlreadyExists: a live file has the name.
             NotFound: no deleted file of that name is kept.
             QuotaExceeded: the agent has no room for it.

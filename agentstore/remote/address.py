@@ -70,7 +70,7 @@ def _parse(url: object) -> httpx.URL:
         found = httpx.URL(url)  # type: ignore[arg-type]
         host = found.host.encode("idna")  # as the resolver does, which would raise what is no httpx error
     except (httpx.InvalidURL, TypeError, UnicodeError):
-        refuse("url", "This is no address.", hint)
+        refuse("url", "This is not an address.", hint)
     if found.scheme not in ("http", "https") or not host:
         refuse("url", "The address has no http or https, or no host.", hint)
     if not 0 < (found.port or 80) < 65536:

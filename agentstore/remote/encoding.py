@@ -98,7 +98,7 @@ def _container(value: object, path: str, left: int) -> JSONValue:
 def _key(key: object, path: str) -> str:
     key = key.value if isinstance(key, enum.Enum) else key
     if not isinstance(key, str):
-        refuse(path, f"The key {key!r} is no text: JSON objects have text keys.")
+        refuse(path, f"The key {key!r} is not text: JSON objects have text keys.")
     return key
 
 
@@ -114,7 +114,7 @@ def header_text(text: str, name: str) -> str:
     """Return ``text`` as a header carries it: percent-encoded UTF-8.
 
     Raises:
-        ValidationFailed: it is no text that UTF-8 can hold, or longer than servers take.
+        ValidationFailed: it is not text that UTF-8 can hold, or longer than servers take.
     """
     encoded = quote(check_text(text, name), safe=_VISIBLE)
     if len(encoded) > MAX_HEADER:
@@ -141,7 +141,7 @@ def check_tenant(value: object) -> str:
     """Return ``value`` if it may name a tenant.
 
     Raises:
-        ValidationFailed: it is no text, empty, longer than 255 characters, starts or ends with
+        ValidationFailed: it is not text, empty, longer than 255 characters, starts or ends with
             white space, or holds a control character.
     """
     text = check_text(value, "tenant")
@@ -161,7 +161,8 @@ def check_name(value: object) -> str:
         ValidationFailed: it may not.
     """
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        refuse("name", f"{value!r:.100} is no entity's name.", "Give the name that REST shows: reminders.")
+        hint = "Give the name that REST shows, such as reminders."
+        refuse("name", f"{value!r:.100} is not the name of an entity.", hint)
     return value
 
 
@@ -169,7 +170,7 @@ def check_key(key: object) -> str:
     """Return an idempotency key as its header carries it: as it is where it is plain ASCII.
 
     Raises:
-        ValidationFailed: it is no text, empty, or longer than 255 characters.
+        ValidationFailed: it is not text, empty, or longer than 255 characters.
     """
     text = check_text(key, "idempotency_key")
     if not text or "\0" in text:

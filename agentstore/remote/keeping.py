@@ -83,9 +83,9 @@ class LoopConnections:
         """Close those of the running loop, and open no others; other loops close their own."""
         if self._given is not None:
             return
+        http, end = self._kept.get(asyncio.get_running_loop(), (None, None))
         if self._closed is None:
-            self._closed, self._spare = self._spare or self._made(), None
-            await self._closed.aclose()
-        if asyncio.get_running_loop() in self._kept:
-            _, end = self._kept[asyncio.get_running_loop()]
+            self._closed, self._spare = http or self._spare or self._made(), None
+        if end is not None:
             await end.aclose()
+        await self._closed.aclose()

@@ -48,7 +48,7 @@ def check_reason(reason: object) -> str:
     """Return a reason; none is empty.
 
     Raises:
-        ValidationFailed: it is no text, or longer than a header may be.
+        ValidationFailed: it is not text, or longer than a header may be.
     """
     if reason is None:
         return ""
@@ -62,7 +62,7 @@ def check_context(context: object) -> JSONObject:
     """Return a context as JSON; none is empty.
 
     Raises:
-        ValidationFailed: it is no object, or longer than a header may be.
+        ValidationFailed: it is not an object, or longer than a header may be.
     """
     if context is None:
         return {}

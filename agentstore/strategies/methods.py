@@ -148,7 +148,7 @@ class StrategyMethods(ABC):
         """Return one page of the strategies, best first; ``limit`` is brought to 1..100.
 
         Raises:
-            ValidationFailed: the limit is no int, or the cursor none of this list.
+            ValidationFailed: the limit is not an int, or the cursor none of this list.
         """
 
     async def asave(self, **fields: Unpack[Fields]) -> SaveResult:

@@ -25,10 +25,10 @@ def resolve_page_limit(limit: object) -> int:
     """Return how many rows a page has: 1 to 100, an int beyond that is brought there.
 
     Raises:
-        ValidationFailed: it is no int.
+        ValidationFailed: it is not an int.
     """
     if isinstance(limit, bool) or not isinstance(limit, int):
-        guards.refuse("limit", f"Expected an int, found {type(limit).__name__}.")
+        guards.refuse("limit", f"Expected a whole number, found {limit!r:.100}.")
     return max(1, min(limit, MAX_PAGE))
 
 
@@ -55,7 +55,7 @@ def read_cursor(tenant: str, cursor: object) -> Key | None:
     """Return the position that a cursor of this tenant's list stands for.
 
     Raises:
-        ValidationFailed: it is no cursor, or that of another list.
+        ValidationFailed: it is not a cursor, or that of another list.
     """
     if cursor is None:
         return None
@@ -64,12 +64,12 @@ def read_cursor(tenant: str, cursor: object) -> Key | None:
         padded = text + "=" * (-len(text) % 4)
         digest, rank, count, age, id_ = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (ValueError, TypeError, RecursionError):
-        _refuse("This is no cursor.")
+        _refuse("This is not a cursor.")
     if digest != _digest(tenant):
         _refuse("The cursor belongs to another list.")
     kinds = (type(rank), type(count), type(age), type(id_))
     if kinds != (float, int, int, str):
-        _refuse("This is no cursor.")
+        _refuse("This is not a cursor.")
     return (rank, count, age, id_)
 
 

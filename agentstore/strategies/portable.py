@@ -62,7 +62,7 @@ class Light(NamedTuple):
 
     @classmethod
     def of(cls, pk: UUID, id: str, confidence: Any, ts: datetime, term_count: Any) -> Light:
-        """Return these values; SQLite lets a hand write what is no number, and that counts as 0."""
+        """Return these values; SQLite lets a hand write what is not a number, and that counts as 0."""
         sure = confidence if isinstance(confidence, int | float) else 0
         return cls(pk, id, float(sure), ts, term_count if isinstance(term_count, int) else 0)
 

@@ -1,7 +1,7 @@
 """How text becomes terms: folding, runs, the stop list, the query's predicate and the dedup key.
 
 Pure Python, and the only place that decides it: every store compares what these functions give.
-Each of them raises ``ValidationFailed`` for what is no text. What changes their output for any text
+Each of them raises ``ValidationFailed`` for what is not text. What changes their output for any text
 raises ``RULES``, so that stored terms are made anew.
 """
 
@@ -137,7 +137,7 @@ def fold(text: str) -> str:
     and traditional Han, Hiragana and Katakana are different.
 
     Raises:
-        ValidationFailed: it is no text.
+        ValidationFailed: it is not text.
     """
     if not isinstance(text, str):
         guards.refuse("text", f"Expected text, found {type(text).__name__}.")
@@ -196,7 +196,7 @@ def compile_query(text: str) -> frozenset[str] | None:
     """Return the terms that a problem must all hold to match; None where nothing can match.
 
     Raises:
-        ValidationFailed: it is no text.
+        ValidationFailed: it is not text.
     """
     return analyse_query(text).required or None
 

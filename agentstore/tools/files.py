@@ -42,7 +42,7 @@ def _facts(value: Any) -> JSONObject:
 
 
 def check_globs(writable: object) -> None:
-    """Raise ``ImproperlyConfigured`` for what is no list of globs."""
+    """Raise ``ImproperlyConfigured`` for what is not a list of globs."""
     if isinstance(writable, str):  # its letters would be taken for globs
         raise ImproperlyConfigured(f"writable is a list of globs, found the text {writable!r}.")
     if not isinstance(writable, Collection) or not all(isinstance(glob, str) for glob in writable):

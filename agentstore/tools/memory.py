@@ -209,7 +209,7 @@ class MemoryCommands:
         return there is not None or bool(self._below(name))
 
     def _check_folders(self, name: str) -> None:
-        """Refuse a name below a file: a file is no folder."""
+        """Refuse a name below a file: a file is not a folder."""
         parts = name[len(self.root) :].split("/")
         for depth in range(1, len(parts)):
             folder = "/".join(parts[:depth])

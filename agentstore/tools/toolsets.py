@@ -128,7 +128,7 @@ def toolset(
     (default: none). ``generic`` gives one set for all entities instead of five tools for each.
 
     Raises:
-        ImproperlyConfigured: nothing to make tools of, two tools of one name, or globs that are no list.
+        ImproperlyConfigured: nothing to make tools of, two tools of one name, or globs that are not a list.
         ValidationFailed: the tenant, actor or agent is not allowed.
     """
     listed = not (entities is None and files is None and strategies is None)

@@ -38,12 +38,12 @@ class Transcript:
 
         Raises:
             OSError: the file can't be read.
-            ValueError: it is no JSON, or not the JSON of a transcript.
+            ValueError: it is not JSON, or not the JSON of a transcript.
         """
         try:
             return cls(**json.loads(path.read_text("utf-8")))
         except TypeError as error:
-            raise ValueError(f"{path} is no transcript: {error}") from error
+            raise ValueError(f"{path} is not a transcript: {error}") from error
 
     def tools(self, actor: str) -> Toolset:
         """Return what ``actor`` may use: the company's rows and strategies, the agent's files."""

@@ -56,7 +56,7 @@ class Inner(BaseModel):
 
 
 class Keyed(BaseModel):
-    """What pydantic writes in a form of its own: keys that are no text, and a codec for JSON alone."""
+    """What pydantic writes in a form of its own: keys that are not text, and a codec for JSON alone."""
 
     by_number: dict[int, str] = {}
     code: Annotated[int, PlainSerializer(hex, when_used="json")] = 0
@@ -146,10 +146,10 @@ def test_what_is_not_plain_is_encoded_in_its_json_form(value):
         ({"a": float("nan")}, "a", "nan is not a JSON number"),
         ([float("inf")], "0", "inf is not a JSON number"),
         ([1, -float("inf")], "1", "-inf is not a JSON number"),
-        ({"a": {1: 2}}, "a", "The key 1 is no text"),
-        ({None: 2}, "", "The key None is no text"),
-        ({"a": {(object(),): 2}}, "a", "The key of type tuple is no text"),
-        ({"a": {10**5000: 2}}, "a", "The key of type int is no text"),
+        ({"a": {1: 2}}, "a", "The key 1 is not text"),
+        ({None: 2}, "", "The key None is not text"),
+        ({"a": {(object(),): 2}}, "a", "The key of type tuple is not text"),
+        ({"a": {10**5000: 2}}, "a", "The key of type int is not text"),
         ({"a": {10**5000}}, "a.0", "more than 4,300 digits"),
         ({"a": object()}, "a", "A object has no JSON form"),
         ({"a": b"\xff"}, "a", "A bytes has no JSON form"),

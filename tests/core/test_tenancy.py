@@ -74,10 +74,10 @@ def test_an_agent_id_is_kept(agent):
     "agent", ["", ".a", "-a", "a b", "é", "a/b", "a\n", "x" * 65, None, 5, b"a"], ids=repr
 )
 def test_what_can_not_be_an_agent_is_refused(agent):
-    with pytest.raises(ValidationFailed, match="no agent id") as info:
+    with pytest.raises(ValidationFailed, match="not an agent id") as info:
         check_agent(agent)
 
-    assert info.value.errors == {"agent": ["This is no agent id."]}
+    assert info.value.errors == {"agent": ["This is not an agent id."]}
 
 
 def test_a_label_is_free_text_up_to_its_length():

@@ -184,7 +184,7 @@ def test_a_schema_with_a_type_that_json_can_not_hold_is_refused():
 
 @isolate_apps("tests.testapp")
 def test_a_misspelt_option_is_refused():
-    with pytest.raises(ImproperlyConfigured, match=r"Wrong.Entity.index is no option"):
+    with pytest.raises(ImproperlyConfigured, match=r"Wrong.Entity.index is not an option"):
 
         class Wrong(EntityModel):
             Schema = NoteData

@@ -322,7 +322,7 @@ def test_agentstore_E112(declare):
 
 @pytest.mark.parametrize("limit", [-1, 1.5, True, "5", None], ids=repr)
 def test_agentstore_E113(declare, limit):
-    """A limit that is no number of rows."""
+    """A limit that is not a number of rows."""
     assert declare(entity={"max_rows_per_tenant": limit}) == ["agentstore.E113"]
 
 

@@ -47,7 +47,7 @@ def test_doubled_index_fields_count_once():
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("index", ["a"], r"X.Entity.index is no option. Valid: name, indexes"),
+        ("index", ["a"], r"X.Entity.index is not an option. Valid: name, indexes"),
         ("indexes", "due_at", "must be a list of field names, found 'due_at'"),
         ("indexes", [1], "must be a list of field names"),
         ("sweep_indexes", {"a": 1}, "must be a list of field names"),

@@ -142,7 +142,7 @@ def test_a_path_in_a_folder_is_checked_like_every_name(admin_client, files, path
 
     page = as_browser_posts(admin_client, ("folder_files", path, "x")).content.decode()
 
-    assert "is no file name" in text_of(page)
+    assert "is not a file name" in text_of(page)
     assert state() == before
 
 
@@ -270,7 +270,7 @@ def test_what_changed_since_the_look_is_shown_again_and_not_written(admin_client
         ([("a.md", b"a")], {"folder": "../x"}, "it has a segment . or .."),
         ([("a.md", b"a")], {"folder": "/"}, "starts or ends with a slash"),
         ([("a.md", b"a")], {"tenant": " acme"}, "Name the tenant that the files are for."),
-        ([("a.md", b"a")], {"agent": "no agent"}, "is no agent id"),
+        ([("a.md", b"a")], {"agent": "no agent"}, "is not an agent id"),
         ([], {"packed": "forged"}, "No files were chosen."),
     ],
 )

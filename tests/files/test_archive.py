@@ -139,7 +139,7 @@ def test_a_path_out_of_the_bundle_is_refused_even_when_a_manifest_names_it_well(
     listed = {"name": "ok.md", "path": "../x", "sha256": digest("x")}
     manifest = {"format": "agentstore-files", "format_version": 1, "files": [listed]}
 
-    with pytest.raises(ValidationFailed, match=r"'\.\./x' is no file name"):
+    with pytest.raises(ValidationFailed, match=r"'\.\./x' is not a file name"):
         read_zip(make_zip(("manifest.json", json.dumps(manifest)), ("../x", "x")))
 
 
@@ -308,8 +308,8 @@ def test_what_a_manifest_says_must_be_so(tmp_path):
         "does not list it": make_zip(("manifest.json", json.dumps(packed())), ("a.md", "x"), ("b.md", "x")),
         "it is missing": make_zip(("manifest.json", json.dumps(packed(path="b.md")))),
         "format version is 9": make_zip(("manifest.json", json.dumps({**packed(), "format_version": 9}))),
-        "no list of objects": make_zip(("manifest.json", json.dumps({**packed(), "files": [1]}))),
-        "no file name": make_zip(("manifest.json", json.dumps(packed(name="../x"))), ("a.md", "x")),
+        "not a list of objects": make_zip(("manifest.json", json.dumps({**packed(), "files": [1]}))),
+        "not a file name": make_zip(("manifest.json", json.dumps(packed(name="../x"))), ("a.md", "x")),
         "is text": make_zip(("manifest.json", json.dumps(packed(name=5))), ("a.md", "x")),
     }
 
@@ -342,7 +342,7 @@ def test_folders_may_stand_in_each_other_deeper_than_calls_may(tmp_path):
 
 
 def test_a_path_that_is_no_folder_is_refused(tmp_path):
-    with pytest.raises(ValidationFailed, match="no folder"):
+    with pytest.raises(ValidationFailed, match="not a folder"):
         read_folder(tmp_path / "missing")
 
 

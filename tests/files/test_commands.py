@@ -100,7 +100,7 @@ def test_an_export_does_not_replace_what_is_there_unless_told(store, tmp_path):
 
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "mine").write_text("mine")
-    with pytest.raises(CommandError, match="no empty folder"):
+    with pytest.raises(CommandError, match="not an empty folder"):
         export(str(tmp_path / "folder"))
 
 
@@ -142,7 +142,7 @@ def test_bad_arguments_are_told_plainly(store, tmp_path, settings):
     for path, told in (("missing", "can't be read"), ("bad.zip", "The zip can't be read")):
         with pytest.raises(CommandError, match=told):
             load(str(tmp_path / path))
-    with pytest.raises(CommandError, match="no agent id"):
+    with pytest.raises(CommandError, match="not an agent id"):
         load(str(tmp_path), agent="../x")
     with pytest.raises(CommandError, match="invalid choice"):
         load(str(tmp_path), "--policy", "merge")

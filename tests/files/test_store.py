@@ -143,7 +143,7 @@ def test_who_acts_can_be_ambient(files, tenant):
 
 
 def test_an_unknown_source_is_refused(tenant):
-    with pytest.raises(ValidationFailed, match="no source"):
+    with pytest.raises(ValidationFailed, match="not a source"):
         FileStore(tenant, "bia", source="magic")
 
 
@@ -374,7 +374,7 @@ def test_a_store_can_mark_its_writes_with_another_source(files):
     files.with_source("tool").write("a.md", "x")
 
     assert files.info("a.md").source == "tool" and files.source == "python"
-    with pytest.raises(ValidationFailed, match="no source"):
+    with pytest.raises(ValidationFailed, match="not a source"):
         files.with_source("nowhere")
 
 

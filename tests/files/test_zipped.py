@@ -62,7 +62,7 @@ def test_a_name_is_what_whoever_packed_it_wrote(data, name):
 @pytest.mark.parametrize("name", [b"../x.md", b"a\xe2\x80\xae.md", b"/etc/x"])
 def test_a_name_in_another_place_is_checked_like_every_name(name):
     for data in (with_unicode_path(name), renamed(name)):
-        with pytest.raises(ValidationFailed, match="is no file name"):
+        with pytest.raises(ValidationFailed, match="is not a file name"):
             read_zip(data)
 
 

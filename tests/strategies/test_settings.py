@@ -1,4 +1,4 @@
-"""The settings of strategies: what is no number that fits is found by the system checks."""
+"""The settings of strategies: what is not a number that fits is found by the system checks."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _root(name: str, schema: object) -> list[str]:
     if not NAME.fullmatch(name) or not NAME.fullmatch(f"mcp__agentstore__{name}"):
         found.append(f"{name}: the name is too long or has odd characters")
     if not isinstance(schema, dict) or schema.get("type") != "object":
-        return [*found, f"{name}: the root is no object"]
+        return [*found, f"{name}: the root is not an object"]
     if {"oneOf", "anyOf", "allOf"} & schema.keys():
         found.append(f"{name}: the root has options")
     return found
@@ -108,7 +108,7 @@ def _gemini(part: object, path: str) -> Iterator[str]:
     if "enum" in part and not (
         kind == "string" and all(value and isinstance(value, str) for value in part["enum"])
     ):
-        yield f"{path}: lists what is no text, or empty"
+        yield f"{path}: lists what is not text, or empty"
     if "anyOf" in part and len(part) > 1:  # the answer of Vertex: "it must be the only field set"
         yield f"{path}: has something beside options"
     if "format" in part and (kind, part["format"]) != ("string", "date-time"):

@@ -17,7 +17,7 @@ __all__ = ["JSONNegotiation", "JSONRenderer", "StrictJSONParser"]
 
 
 class JSONRenderer(BaseRenderer):
-    """Compact JSON in UTF-8; what is no text (a lone surrogate in an echoed key) stays escaped."""
+    """Compact JSON in UTF-8; what is not text (a lone surrogate in an echoed key) stays escaped."""
 
     media_type = "application/json"
     format = "json"

@@ -25,7 +25,7 @@ LONGEST = 36_500
 def days(text: str) -> int:
     """Return the number of days, which argparse tells of when it is none."""
     if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) > LONGEST:
-        raise ArgumentTypeError(f"{text!r} is no whole number from 0 to {LONGEST:,}")
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to {LONGEST:,}")
     return int(text)
 
 

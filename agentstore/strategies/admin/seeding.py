@@ -192,7 +192,7 @@ def _read(raw: bytes | str) -> list[Any]:
     """Return the entries of a file or text.
 
     Raises:
-        ValidationFailed: it is no JSON, or no list.
+        ValidationFailed: it is not JSON, or no list.
     """
     mark = b"\xef\xbb\xbf" if isinstance(raw, bytes) else "\ufeff"
     entries = parse_json(raw.removeprefix(mark))  # type: ignore[arg-type]

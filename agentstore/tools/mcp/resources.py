@@ -40,8 +40,8 @@ def locate(uri: str) -> JSONObject:
     """Return the arguments that make the tool ``file_read`` read what ``uri`` names.
 
     Raises:
-        NotFound: it is no address of a file.
-        ValidationFailed: the version is no number.
+        NotFound: it is not an address of a file.
+        ValidationFailed: the version is not a number.
     """
     path, mark, query = uri.partition("?")
     try:
