@@ -61,7 +61,7 @@ class InMemoryStrategyStore(StrategyMethods):
             same = self._with_content(new.dedup_key)
             row = merging.admit(new, same_content=same, same_id=self._rows.get(new.id))
             self._rows[row.id] = row
-            gone = [other.id for other in self._drop_over(self.capacity, at)]
+            gone = [other.id for other in self._drop_over(self.capacity, now())]
         return merging.result(row.id, merged=same is not None, gone=gone)
 
     def find(self, query: str, *, limit: float = ranking.DEFAULT_LIMIT) -> FindResult:
@@ -91,8 +91,9 @@ class InMemoryStrategyStore(StrategyMethods):
         return Usage(used=self.size, capacity=self.capacity)
 
     def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
-        cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()
+        cap = ranking.resolve_capacity_cap("max_size", max_size)
         with self._lock:
+            at = now()  # not that of the call, which may have waited
             gone = ranking.split(self._all(), cap, at)[1] if dry_run else self._drop_over(cap, at)
         return [matching.show(row, tenant=self.tenant, now=at) for row in gone]
 
@@ -102,9 +103,9 @@ class InMemoryStrategyStore(StrategyMethods):
             return row is not None and self._rows.pop(row.id) is row
 
     def list(self, *, limit: int = paging.DEFAULT_PAGE, cursor: str | None = None) -> StrategyPage:
-        at, count = now(), paging.resolve_page_limit(limit)
-        after = paging.read_cursor(self.tenant, cursor)
-        rows, position = paging.page(self._all(), after=after, limit=count, now=at)
+        count, after = paging.resolve_page_limit(limit), paging.read_cursor(self.tenant, cursor)
+        every, at = self._all(), now()
+        rows, position = paging.page(every, after=after, limit=count, now=at)
         shown = [matching.show(row, tenant=self.tenant, now=at) for row in rows]
         return StrategyPage(rows=shown, next_cursor=paging.write_cursor(self.tenant, position), limit=count)
 

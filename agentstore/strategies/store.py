@@ -155,9 +155,8 @@ class StrategyStore(StrategyMethods):
         return Usage(used=self._rows.used(), capacity=self.capacity)
 
     def list(self, *, limit: int = paging.DEFAULT_PAGE, cursor: str | None = None) -> StrategyPage:
-        at, count = now(), paging.resolve_page_limit(limit)
-        after = paging.read_cursor(self.tenant, cursor)
-        rows = self._readable(self._rows.all())
+        count, after = paging.resolve_page_limit(limit), paging.read_cursor(self.tenant, cursor)
+        rows, at = self._readable(self._rows.all()), now()
         shown, position = paging.page(rows, after=after, limit=count, now=at)
         return StrategyPage(
             rows=[matching.show(row, tenant=self.tenant, now=at) for row in shown],
@@ -174,9 +173,7 @@ class StrategyStore(StrategyMethods):
             with self._savepoint():
                 gone = self._rows.save(new, capacity=capacity, now=at)
             saved = (
-                self._save(new, capacity, at)
-                if gone is None
-                else merging.result(new.id, merged=False, gone=gone)
+                self._save(new, capacity) if gone is None else merging.result(new.id, merged=False, gone=gone)
             )
         except errors.StorageFailed as error:
             self._report(
@@ -188,11 +185,14 @@ class StrategyStore(StrategyMethods):
         self._announce("evicted", saved.evicted_ids)
         return saved
 
-    def _save(self, new: StoredStrategy, capacity: int, at: datetime) -> SaveResult:
-        """Save what is no plain insert, with the tenant's other writers kept out."""
+    def _save(self, new: StoredStrategy, capacity: int) -> SaveResult:
+        """Save what is no plain insert, with the tenant's other writers kept out.
+
+        It is ranked by the time at which they are: earlier, all that they save would be dated ahead.
+        """
         with atomic(self.alias):
             rows = self._rows
-            over = rows.lock() + 1 - capacity
+            over, at = rows.lock() + 1 - capacity, now()
             if over > 0:  # rows that went behind the counter's back must not make others go
                 over = rows.recount() + 1 - capacity
             same, lowest = rows.look(new, over=over, now=at)
@@ -203,23 +203,24 @@ class StrategyStore(StrategyMethods):
             return decided.result
 
     def prune(self, max_size: int, *, dry_run: bool = False) -> Rows:
-        cap, at = ranking.resolve_capacity_cap("max_size", max_size), now()
+        cap = ranking.resolve_capacity_cap("max_size", max_size)
         if dry_run:
-            return self._shown(self._over(cap, at), at)
+            return self._shown(self._over(cap))
         with atomic(self.alias):
             self._rows.lock()
-            gone = self._over(cap, at)
-            shown = self._shown(gone, at)
+            gone = self._over(cap)
+            shown = self._shown(gone)
             self._rows.remove([light.pk for light in gone])
         self._announce("pruned", [light.id for light in gone])
         return shown
 
-    def _over(self, cap: int, at: datetime) -> Lights:
-        ordered = sorted(self._rows.light(), key=partial(order_of, now=at))
-        return ordered[cap:]
+    def _over(self, cap: int) -> Lights:
+        lights = self._rows.light()
+        return sorted(lights, key=partial(order_of, now=now()))[cap:]
 
-    def _shown(self, lights: Lights, at: datetime) -> Rows:
+    def _shown(self, lights: Lights) -> Rows:
         raws = {raw.strategy_id: raw for raw in self._rows.by_ids([light.id for light in lights])}
+        at = now()
         return [_show(raws[light.id], self.tenant, at) for light in lights if light.id in raws]
 
     def delete(self, id: str) -> bool:

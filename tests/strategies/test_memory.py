@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 
@@ -139,3 +140,47 @@ def test_a_seed_keeps_other_writers_out(tenant, monkeypatch):
 
     assert (result.written, result.failed_at) == (1, None)
     assert others[0].result().evicted_ids == ["seed"]
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    """Return a function that has others act while a write waits for the store's lock."""
+
+    class Lock:
+        def __init__(self, lock, act):
+            self.lock, self.acts = lock, [act]
+
+        def __enter__(self):
+            if self.acts:
+                self.acts.pop()()
+            return self.lock.__enter__()
+
+        def __exit__(self, *error):
+            return self.lock.__exit__(*error)
+
+    return lambda memory, act: monkeypatch.setattr(memory, "_lock", Lock(memory._lock, act))
+
+
+def test_a_save_that_waited_ranks_by_the_time_at_which_it_acts(tenant, waiting):
+    """By the time of its call, what others saved meanwhile would be as old as its own."""
+    memory = InMemoryStrategyStore(tenant, capacity=1)
+
+    def other():
+        time.sleep(0.05)  # so much later, it ranks higher, though it has more terms
+        memory.save(id="later", problem="more words than one", strategy="s")
+
+    waiting(memory, other)
+
+    assert memory.save(id="early", problem="one", strategy="s").status == "not_kept"
+    assert memory.get("later") is not None
+
+
+def test_a_prune_that_waited_ranks_by_the_time_at_which_it_acts(memory, waiting):
+    def other():
+        memory.save(id="early", problem="one", strategy="s")
+        time.sleep(0.05)
+        memory.save(id="later", problem="more words than one", strategy="s")
+
+    waiting(memory, other)
+
+    assert [row.id for row in memory.prune(1)] == ["early"]

@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from agentstore.core.errors import AlreadyExists
 from agentstore.core.models import Usage
 from agentstore.strategies import StrategyStore
+from agentstore.strategies import store as store_module
 from agentstore.strategies.models import Incident, Strategy
 from agentstore.strategies.portable import COUNTER, PortableStrategies
 from tests.parallel import run_parallel
@@ -181,6 +182,49 @@ def test_a_counter_that_is_made_and_erased_while_it_is_taken_is_made_anew(tenant
 
     assert (done, used) == ([None, "created", None], 0)
     assert counted(tenant) == rows(tenant).count() == 0
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    """Return a function that has others act while a write of this thread waits for its turn."""
+
+    def arrange(act):
+        begin, acts = store_module.atomic, [act]
+
+        def waited(alias):
+            if acts and threading.current_thread() is threading.main_thread():
+                assert run_parallel(1, lambda _: acts.pop()()) == [None]
+            return begin(alias)
+
+        monkeypatch.setattr(store_module, "atomic", waited)
+
+    return arrange
+
+
+def test_a_save_that_waited_ranks_by_the_time_at_which_it_acts(tenant, waiting):
+    """By the time of its call, what others saved meanwhile would be as old as its own."""
+
+    def other():
+        time.sleep(0.05)  # so much later, it ranks higher, though it has more terms
+        StrategyStore(tenant, capacity=1).save(id="later", problem="more words than one", strategy="s")
+
+    waiting(other)
+
+    saved = StrategyStore(tenant, capacity=1).save(id="early", problem="one", strategy="s")
+
+    assert saved.status == "not_kept"
+    assert [row.strategy_id for row in rows(tenant)] == ["later"]
+
+
+def test_a_prune_that_waited_ranks_by_the_time_at_which_it_acts(tenant, waiting):
+    def other():
+        StrategyStore(tenant).save(id="early", problem="one", strategy="s")
+        time.sleep(0.05)
+        StrategyStore(tenant).save(id="later", problem="more words than one", strategy="s")
+
+    waiting(other)
+
+    assert [row.id for row in StrategyStore(tenant).prune(1)] == ["early"]
 
 
 def test_tenants_do_not_wait_for_each_other(tenant, other_tenant):
