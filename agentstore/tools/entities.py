@@ -120,7 +120,7 @@ def _do_get(store: EntityStore[Any], arguments: JSONObject, call_id: str | None)
 
 def _do_create(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
     try:
-        row = store.create(arguments["data"], idempotency_key=_call_key(call_id))
+        row = store.create(arguments["data"], idempotency_key=_call_key(call_id, store.name))
     except errors.Conflict:  # of the key, which says nothing to who made the call
         raise errors.Conflict(
             f"The call id {call_id!r:.100} was used before, with other data.",
@@ -129,11 +129,15 @@ def _do_create(store: EntityStore[Any], arguments: JSONObject, call_id: str | No
     return {"row": _shown(store, row)}
 
 
-def _call_key(call_id: str | None) -> str | None:
-    """Return the idempotency key of a call; a digest, since ids may be longer than keys."""
+def _call_key(call_id: str | None, entity: str) -> str | None:
+    """Return the idempotency key of a call; a digest, since ids may be longer than keys.
+
+    Another entity's call of the same id is another call: there are models whose ids repeat.
+    """
     if call_id is None:
         return None
-    return f"tool:{hashlib.sha256(guards.check_text(call_id, 'call_id').encode()).hexdigest()}"
+    call = f"{entity} {guards.check_text(call_id, 'call_id')}"
+    return f"tool:{hashlib.sha256(call.encode()).hexdigest()}"
 
 
 def _do_update(store: EntityStore[Any], arguments: JSONObject, call_id: str | None) -> JSONObject:
