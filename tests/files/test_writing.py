@@ -6,6 +6,7 @@ import pytest
 
 import agentstore.files
 from agentstore.core.errors import AlreadyExists, Conflict, NotFound, ValidationFailed
+from agentstore.core.values import now
 from agentstore.files import FileStore
 from agentstore.files.backend import Refusal
 from agentstore.files.portable import PortableFiles
@@ -192,6 +193,18 @@ def test_a_text_that_is_blanked_out_meanwhile_does_not_come_back(three, rival, i
         three.restore("SOUL.md", 1)
 
     assert (three.read("SOUL.md"), three.info("SOUL.md").version) == ("three", 3)
+
+
+def test_a_text_that_is_blanked_out_meanwhile_makes_no_file_either(three, rival, interfere):
+    """The file that had it has another name by now: going back would make one of the old name."""
+    moment = now()
+    three.rename("SOUL.md", "b.md")
+    interfere("create", lambda: rival.redact("b.md", 3, "a secret"))
+
+    with pytest.raises(Conflict, match=r"SOUL\.md changed while it was being put back"):
+        three.restore_as_of(moment)
+
+    assert [info.name for info in three.list()] == ["b.md"]
 
 
 def test_a_text_that_is_trimmed_meanwhile_is_not_restored(three, rival, interfere, settings):
