@@ -27,7 +27,7 @@ class ActorAccess(Access):
 
     def tenant(self, user: Any, capability: str, wanted: str | None = None) -> str:
         if not user.is_authenticated:
-            raise PermissionDenied("Only known users have a tenant.")
+            raise PermissionDenied("Only logged-in users have a tenant.")
         return wanted or f"user:{user.pk}"
 
     def actor(self, user: Any) -> str:

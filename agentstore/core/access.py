@@ -34,7 +34,7 @@ class Access:
             ValidationFailed: ``wanted`` can't be a tenant.
         """
         if not user.is_authenticated:
-            raise PermissionDenied("Only known users have a tenant.", hint="Log in, or send a token.")
+            raise PermissionDenied("Only logged-in users have a tenant.", hint="Log in, or send a token.")
         own = f"user:{user.pk}"
         if wanted is None or check_tenant(wanted) == own:
             return own

@@ -168,7 +168,7 @@ def _stream(request: HttpRequest) -> Any:
     if "Transfer-Encoding" not in request.headers:
         return None
     if not request.META.get("wsgi.input_terminated"):
-        guards.refuse("", "The body says no length, and this server needs one.", "Send a Content-Length.")
+        guards.refuse("", "The body has no length, and this server needs one.", "Send a Content-Length.")
     return request.META["wsgi.input"]
 
 

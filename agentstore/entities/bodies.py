@@ -128,4 +128,4 @@ def entry_id(cursor: str) -> UUID:
     try:
         return UUID(cursor)
     except ValueError:
-        guards.refuse("cursor", "This is not a cursor.", "Leave the cursor out to start anew.")
+        guards.refuse("cursor", "This is not a cursor.", "Leave the cursor out to start again.")

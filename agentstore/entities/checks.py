@@ -204,7 +204,7 @@ def _check_field(model: type[EntityModel], field: SchemaField) -> Iterator[check
     if field.key in SYSTEM_FIELDS or field.key == "tenant":
         yield checks.Warning(
             f"{model.__name__}: in filters and orders, {field.key!r} means the row's own column.",
-            hint="Name the field otherwise to filter by it.",
+            hint="Rename the field to filter by it.",
             obj=model,
             id="agentstore.W102",
         )

@@ -84,5 +84,5 @@ def read_cursor(binding: str, cursor: object) -> Position:
 
 def refused_cursor(problem: str) -> ValidationFailed:
     """Return the error for a cursor that leads nowhere."""
-    hint = "Leave the cursor out to start anew; keep filter and order the same from page to page."
+    hint = "Leave the cursor out to start again; keep filter and order the same from page to page."
     return ValidationFailed(problem, hint=hint, errors={"cursor": [problem]})

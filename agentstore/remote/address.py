@@ -48,7 +48,7 @@ def read_address(
     _check_auth(auth)
     if found.userinfo:
         if auth is not None or token is not None:
-            refuse("url", "The address holds credentials beside the token or auth.", "Give one of them.")
+            refuse("url", "There are credentials in the address and a token or auth.", "Give one of them.")
         auth = (found.username, found.password)
     if token is not None and auth is not None:
         refuse("token", "There is a token and auth.", "Give one of them.")
@@ -74,7 +74,7 @@ def _parse(url: object) -> httpx.URL:
     if found.scheme not in ("http", "https") or not host:
         refuse("url", "The address has no http or https, or no host.", hint)
     if not 0 < (found.port or 80) < 65536:
-        refuse("url", "The address has a port that there is not.", hint)
+        refuse("url", "The address has a port that can't exist.", hint)
     if found.query or found.fragment:
         refuse("url", "The address has a query or a fragment.", hint)
     return found
@@ -93,7 +93,7 @@ def _headers(headers: Mapping[str, str] | None) -> dict[str, str]:
         refuse("headers", f"Expected a mapping, found {type(headers).__name__}.")
     for name, value in (headers or {}).items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            refuse("headers", "The name of a header holds what no name may hold.")
+            refuse("headers", "The name of a header holds a character that no name may hold.")
         found[name] = _visible(value, f"headers.{name}")
     return found
 

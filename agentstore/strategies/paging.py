@@ -78,4 +78,4 @@ def _digest(tenant: str) -> str:
 
 
 def _refuse(problem: str) -> NoReturn:
-    raise ValidationFailed(problem, hint="Leave the cursor out to start anew.", errors={"cursor": [problem]})
+    raise ValidationFailed(problem, hint="Leave the cursor out to start again.", errors={"cursor": [problem]})

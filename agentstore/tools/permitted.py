@@ -197,6 +197,6 @@ def _not_asked_for(wanted: Wanted) -> dict[str, errors.AgentStoreError]:
         why = errors.NotFound("There are no files here.", hint="Name the agent whose files they are.")
         return dict.fromkeys(_FILES, why)
     if not wanted.writable:
-        why = errors.NotFound("No file may be written here.", hint="Name those that may, as writable.")
+        why = errors.NotFound("No file may be written here.", hint="Name writable files.")
         return {name: why for name, action in _FILES.items() if action != "view"}
     return {}

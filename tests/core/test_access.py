@@ -27,7 +27,7 @@ def test_each_user_is_a_tenant(user):
 
 
 def test_nobody_has_no_tenant():
-    with pytest.raises(PermissionDenied, match="known users"):
+    with pytest.raises(PermissionDenied, match="logged-in users"):
         Access().tenant(AnonymousUser(), "entities.tasks")
     with pytest.raises(PermissionDenied):
         Access().tenant(AnonymousUser(), "entities.tasks", "acme")

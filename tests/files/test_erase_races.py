@@ -109,5 +109,5 @@ def test_an_erasure_that_others_write_against_says_so(tenant, monkeypatch):
     monkeypatch.setattr(models.QuerySet, "_raw_delete", removed)
     FileStore(tenant, "bia").write("SOUL.md", "one")
 
-    with pytest.raises(CommandError, match="Stop what writes"):
+    with pytest.raises(CommandError, match="Stop whatever is writing"):
         erase(tenant)

@@ -139,7 +139,10 @@ def erase(owner: dict[str, str]) -> dict[Rows, int]:
         if not found:
             return gone
         gone |= found
-    raise Conflict("More is written while it is being removed.", hint="Stop what writes, then run it again.")
+    raise Conflict(
+        "Others keep writing while this is being removed.",
+        hint="Stop whatever is writing, then run it again.",
+    )
 
 
 @translate_errors
