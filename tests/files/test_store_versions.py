@@ -158,6 +158,8 @@ def test_redaction_of_the_current_or_an_unknown_version_is_refused(files):
     with pytest.raises(NotFound):
         files.redact("SOUL.md", 3, "secret")
     with pytest.raises(NotFound):
+        files.redact("SOUL.md", 0, "secret")
+    with pytest.raises(NotFound):
         files.redact("OTHER.md", 1, "secret")
     for reason in ("", "  ", None):
         with pytest.raises(ValidationFailed):
