@@ -17,10 +17,12 @@ M = TypeVar("M", bound=models.Model)
 def refuse_bypass(model: type[models.Model], what: str) -> NoReturn:
     """Raise ``BypassRefused`` for a write that would skip validation, quota and audit."""
     door = getattr(model, "store_hint", "its store")
-    raise errors.BypassRefused(
+    error = errors.BypassRefused(
         f"{model.__name__}.{what} is refused: it would skip validation, quota and audit.",
         hint=f"Write through the store: {door}.",
     )
+    error.add_note(error.hint)  # who meets this error meets it in a traceback
+    raise error
 
 
 class StoreQuerySet(models.QuerySet[M]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import traceback
 
 import pytest
 from django.contrib.auth.models import User
@@ -62,6 +63,7 @@ def test_a_write_around_the_store_is_refused_and_names_the_store(row, what):
     assert "Task.store(tenant)" in info.value.hint
     for method in ("create()", "create_many()", "update()", "replace()", "delete()", "undelete()"):
         assert method in info.value.hint
+    assert "Task.store(tenant)" in "".join(traceback.format_exception(info.value))
     assert list(Task.objects.values()) == before
 
 
