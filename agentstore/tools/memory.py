@@ -24,6 +24,7 @@ from agentstore.tools.memory_text import (
     printable,
     sendable,
     snippet,
+    whole,
 )
 
 __all__ = ["MemoryCommands", "MemoryFailed"]
@@ -126,10 +127,10 @@ class MemoryCommands:
         lines = content.split("\n")
         if lines[-1] == "":
             lines.pop()
-        at = command.get("insert_line")
+        at = whole(command.get("insert_line"))
         if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at <= len(lines):
             raise MemoryFailed(
-                f"Invalid `insert_line` parameter: {str(at)[:40]}. "
+                f"Invalid `insert_line` parameter: {at!r:.40}. "
                 f"It should be within the range [0, {len(lines)}]."
             )
         # One newline at the end is the line's own; blank lines beyond it are kept.
@@ -248,9 +249,10 @@ class MemoryCommands:
         lines, first, last = content.split("\n"), 1, None
         if len(lines) > MAX_LINES:
             raise MemoryFailed(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
-        if isinstance(view_range, list) and len(view_range) == 2 and all(type(n) is int for n in view_range):
-            first = max(1, view_range[0])
-            last = None if view_range[1] == -1 else max(view_range[1], 0)
+        ends = [whole(end) for end in view_range] if isinstance(view_range, list) else []
+        if len(ends) == 2 and all(type(end) is int for end in ends):
+            first = max(1, ends[0])
+            last = None if ends[1] == -1 else max(ends[1], 0)
         shown = lines[first - 1 : last]
         return f"Here's the content of {path} with line numbers:\n{numbered(shown, first)}"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["format_size", "lines_at", "numbered", "occurrences", "printable", "sendable", "snippet"]
+from typing import Any
+
+__all__ = ["format_size", "lines_at", "numbered", "occurrences", "printable", "sendable", "snippet", "whole"]
 
 LINE_NUMBER_WIDTH = 6
 #: How many places of a text are told: a letter may occur a hundred thousand times.
@@ -57,3 +59,8 @@ def printable(path: str) -> str:
 def sendable(text: str) -> str:
     """Return a text without what can't be encoded."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def whole(value: Any) -> Any:
+    """Return 3.0 as 3: to JSON Schema it is an integer, and there are clients that send it so."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -317,6 +317,27 @@ def test_a_missing_new_text_means_nothing(memory, files):
     assert "four" not in files.read("memories/a.txt")
 
 
+def test_a_whole_number_is_one_however_it_is_written(memory, files):
+    memory.call({"command": "create", "path": A, "file_text": "one\ntwo\nthree\n"})
+
+    shown = memory.call({"command": "view", "path": A, "view_range": [2.0, 2.0]})
+    memory.call({"command": "insert", "path": A, "insert_line": 1.0, "insert_text": "more"})
+
+    assert shown.splitlines()[1:] == ["     2\ttwo"]
+    assert files.read("memories/a.txt") == "one\nmore\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(("line", "told"), [("1", "'1'"), (1.5, "1.5"), (None, "None"), (-1, "-1")])
+def test_a_line_that_is_none_is_told_as_it_came(memory, files, line, told):
+    """A text is shown as one: else 1 would be said to lie outside of [0, 1]."""
+    memory.call({"command": "create", "path": A, "file_text": "one\n"})
+
+    text = outcome(memory, command="insert", path=A, insert_line=line, insert_text="x")
+
+    range_ = "It should be within the range [0, 1]."
+    assert text == f"error: Invalid `insert_line` parameter: {told}. {range_}"
+
+
 @pytest.mark.parametrize(
     "command",
     [
