@@ -1,6 +1,7 @@
 """What is at no address of the API is answered in JSON, and never by Django's own page."""
 
 import pytest
+from django import urls
 
 from agentstore.files import FileStore
 
@@ -65,3 +66,22 @@ def test_every_address_says_what_it_takes(api_client, path):
 
     assert response.status_code == 200 and response.json()["name"]
     assert "OPTIONS" in response["Allow"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "entities/",
+        "entities/tasks/",
+        "entities/tasks/count/",
+        "agents/bia/files/",
+        "strategies/usage/",
+        "tools/",
+    ],
+)
+def test_a_host_may_capture_a_part_of_the_prefix(api_client, settings, path):
+    prefixed = urls.path("<slug:org>/api/", urls.include("agentstore.urls"))
+    settings.ROOT_URLCONF = type("Urls", (), {"urlpatterns": [prefixed]})
+
+    assert api_client.get(f"/acme/api/{path}").status_code == 200
+    assert api_client.get("/acme/api/entities/tasks/nope/x/").status_code == 404

@@ -29,6 +29,10 @@ from agentstore.core.values import JSONObject, JSONValue
 __all__ = ["NoSuchAddressView", "StoreView", "StoreViewSet", "described_by"]
 
 
+#: The parts that the package's own addresses capture.
+_CAPTURED = ("agent", "id", "name", "rest")
+
+
 class StoreView(APIView):
     """The base of every view: it finds tenant and actor, and turns every error into its JSON body.
 
@@ -50,6 +54,10 @@ class StoreView(APIView):
     def as_view(cls, *args: Any, **kwargs: Any) -> Any:
         """Return the view, never wrapped in ``ATOMIC_REQUESTS``: one write is one transaction."""
         return _non_atomic(super().as_view(*args, **kwargs))
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Handle a request; what a host's own prefix captures of the address is not for us."""
+        return super().dispatch(request, **{key: kwargs[key] for key in kwargs if key in _CAPTURED})
 
     def action_of(self, request: Request) -> str:
         """Return what the request does, as the access class knows it."""
