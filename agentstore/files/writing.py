@@ -264,11 +264,14 @@ class WritingFiles(ReadingFiles):
 
 
 @contextmanager
-def together(files: WritingFiles, names: Iterable[str]) -> Iterator[None]:
-    """Change files of these names as one, all of them or none, and never wait for others in a circle."""
+def together(files: WritingFiles, names: Iterable[str]) -> Iterator[list[FileInfo]]:
+    """Change files of these names as one, all of them or none; those that are held, and no others.
+
+    Who changed one that has only now taken a name could wait for who waits for this.
+    """
     with atomic(files._files.alias):
-        files._files.hold([name_key(name) for name in names])
-        yield
+        held = set(files._files.hold([name_key(name) for name in names]))
+        yield [to_info(row) for row in files._files.all() if row.id in held]
 
 
 def _replaced(content: str, *, old: str, new: str) -> str:

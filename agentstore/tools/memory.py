@@ -218,14 +218,15 @@ class MemoryCommands:
                 raise MemoryFailed(f"The path {TOP}/{folder} is a file, not a directory.")
 
     def _delete_all(self, files: list[FileInfo]) -> None:
-        with together(self.store, [info.name for info in files]):
-            for info in files:
-                self.store.delete(info.name)
+        with together(self.store, [info.name for info in files]) as held:
+            for info in held:
+                self.store.delete(info.name, expected_version=info.version)
 
     def _rename_all(self, moves: Mapping[str, str]) -> None:
-        with together(self.store, [*moves, *moves.values()]):
+        with together(self.store, [*moves, *moves.values()]) as held:
+            versions = {info.name: info.version for info in held}
             for old, new in moves.items():
-                self.store.rename(old, new)
+                self.store.rename(old, new, expected_version=versions.get(old))
 
     def _existing(self, path: str) -> tuple[FileInfo, str]:
         name = self._name(path)

@@ -13,7 +13,7 @@ from agentstore.core.values import now
 from agentstore.files import FileStore
 from agentstore.files.models import AgentFile
 from agentstore.files.timeline import Timeline
-from agentstore.tools.memory import MemoryCommands
+from agentstore.tools.memory import MemoryCommands, MemoryFailed
 from tests.parallel import run_parallel, while_open
 
 pytestmark = pytest.mark.postgres_only
@@ -181,3 +181,25 @@ def test_who_moves_or_deletes_a_folder_does_not_wait_in_a_circle(store, command)
 
     assert str(told).startswith("Successfully")
     assert store.list("memories/f") == []
+
+
+def test_a_folder_s_deletion_leaves_a_file_alone_that_takes_a_name_meanwhile(store, monkeypatch):
+    """To wait for who holds it, with the others held, could be to wait in a circle."""
+    names = ["memories/f/a.md", "memories/f/b.md"]
+    for name in names:
+        store.write(name, "text")
+    delete, acts = FileStore.delete, []
+
+    def deleted(self, name, **options):
+        if name in names and not acts:
+            other = names[1 - names.index(name)]
+            acts.append(delete(self, other) and store.write(other, "theirs").version)
+        return delete(self, name, **options)
+
+    monkeypatch.setattr(FileStore, "delete", deleted)
+
+    with pytest.raises(MemoryFailed, match="is at version 2, not 1"):
+        MemoryCommands(store).run({"command": "delete", "path": "/memories/f"})
+
+    assert acts == [2]
+    assert [info.version for info in store.list()] == [1, 1]
