@@ -18,6 +18,7 @@ from agentstore.core.storage import single_statements
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import EachOnce, EntityRow, HistoryEntry, JSONObject, JSONValue, Page, Usage
 from agentstore.entities.backend import PageRequest, RawRow, RowBackend
+from agentstore.entities.changes import apply_patch
 from agentstore.entities.codec import Codec, Document, exact_value
 from agentstore.entities.cursor import Position, binding_of, read_cursor, refused_cursor, write_cursor
 from agentstore.entities.portable import PortableRows
@@ -170,7 +171,7 @@ class ReadingStore(Generic[S]):
         return None if earlier is None else to_row(self.codec, earlier)
 
     def _rebuild(self, current: RawRow, version: int) -> RawRow | None:
-        """Apply the audited changes up to ``version``: from the last full row, each unset, then set."""
+        """Apply the audited changes up to ``version``, from the last full row on."""
         if not 1 <= version < current.version:
             return None
         data: JSONObject | None = None
@@ -179,8 +180,7 @@ class ReadingStore(Generic[S]):
             if full is not None or number == 1:
                 data = full or patch
             elif data is not None and patch is not None and number == last + 1:
-                kept = {key: value for key, value in data.items() if key not in patch["unset"]}
-                data = {**kept, **patch["set"]}
+                data = apply_patch(data, patch)
             else:  # an entry is gone: what follows can't be known until the next full row
                 data = None
             last = number

@@ -9,11 +9,10 @@ from datetime import datetime
 from typing import ParamSpec, TypeVar
 
 from agentstore.core import guards
-from agentstore.core.errors import NotFound
 from agentstore.core.tenancy import check_tenant
 from agentstore.core.values import Usage, now
 from agentstore.strategies import entry, matching, merging, paging, ranking
-from agentstore.strategies.methods import Fields, Rows, StrategyMethods
+from agentstore.strategies.methods import Fields, Rows, StrategyMethods, not_found
 from agentstore.strategies.terms import analyse_query, dedup_key
 from agentstore.strategies.values import (
     Explanation,
@@ -75,7 +74,7 @@ class InMemoryStrategyStore(StrategyMethods):
         wanted = analyse_query(guards.check_text(query, "query"))
         row = self._row(id)
         if row is None:
-            raise NotFound(f"There is no strategy {id!r}.", hint="List the strategies to see their ids.")
+            raise not_found(id)
         return matching.explain(wanted, row, now=now(), rules=self.rules)
 
     def get(self, id: str) -> StrategyRow | None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import ParamSpec, Required, TypedDict, TypeVar, Unpack
 
+from agentstore.core import errors
 from agentstore.core.values import Usage
 from agentstore.strategies.entry import DEFAULT_CONFIDENCE
 from agentstore.strategies.paging import DEFAULT_PAGE
@@ -24,7 +25,7 @@ from agentstore.strategies.values import (
     StrategyRow,
 )
 
-__all__ = ["Fields", "Rows", "StrategyMethods"]
+__all__ = ["Fields", "Rows", "StrategyMethods", "not_found"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,6 +45,13 @@ class Fields(TypedDict, total=False):
     teacher_model: str | None
     signature: str | None
     origin: Origin
+
+
+def not_found(id: object) -> errors.NotFound:
+    """Return the error of every store for an id that it does not have."""
+    return errors.NotFound(
+        f"There is no strategy {str(id)[:80]!r}.", hint="List the strategies to see their ids."
+    )
 
 
 class StrategyMethods(ABC):

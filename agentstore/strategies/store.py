@@ -23,7 +23,7 @@ from agentstore.core.values import Usage, now
 from agentstore.signals import strategy_changed
 from agentstore.strategies import entry, matching, merging, paging, ranking
 from agentstore.strategies.incidents import report
-from agentstore.strategies.methods import Fields, Rows, StrategyMethods
+from agentstore.strategies.methods import Fields, Rows, StrategyMethods, not_found
 from agentstore.strategies.models import Strategy
 from agentstore.strategies.portable import Light, PortableStrategies, RawStrategy
 from agentstore.strategies.postgres import PostgresStrategies
@@ -247,9 +247,7 @@ class StrategyStore(StrategyMethods):
 
     def not_found(self, id: object) -> errors.NotFound:
         """Return the error that says there is no such strategy; another tenant's gets the same words."""
-        return errors.NotFound(
-            f"There is no strategy {str(id)[:80]!r}.", hint="List the strategies to see their ids."
-        )
+        return not_found(id)
 
     def _report(self, incident: Incident) -> None:
         report(self.alias, self.tenant, incident)
