@@ -75,9 +75,10 @@ def ended_with(read, *written):
         for message in read:
             await sending.send(message if isinstance(message, Exception) else SessionMessage(message))
         sending.close()
-        sent = []
+        sent, all_read = [], anyio.Event()
 
         async def answering():
+            await all_read.wait()
             for message in written:
                 await anyio.lowlevel.checkpoint()
                 sent.append(message)
@@ -86,6 +87,9 @@ def ended_with(read, *written):
         with anyio.fail_after(60):
             async with _arrived, writing, reading, anyio.create_task_group() as group:
                 group.start_soon(answering)
+                for _ in read:
+                    await reading.receive()
+                all_read.set()
                 async for _ in reading:
                     pass
                 return len(sent)
