@@ -50,11 +50,18 @@ def sessions() -> set[int]:
 
 
 def until_somebody_waits(*, timeout: float = 60) -> None:
-    """Return once a session waits for a lock of another on this PostgreSQL; do it with what it waits for."""
+    """Return once a session waits for a lock of another on this test's PostgreSQL database.
+
+    Do it in the transaction that it waits for.
+    """
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            cursor.execute("SELECT pg_stat_clear_snapshot()")  # else it is told the same again
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
             if cursor.fetchone()[0]:
                 return
         time.sleep(0.01)
