@@ -18,8 +18,9 @@ from tests import postgres
 from tests.postgres import Cluster, NoPostgres, find_binaries
 
 HOLDER = """
-import sys, time
+import signal, time
 from tests.postgres import Cluster
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets background jobs ignore it
 cluster = Cluster.start()
 print(cluster.host, cluster.pid, cluster.keeper.pid, flush=True)
 time.sleep(300)
